@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * args.c: options as a table.  Runs in the command only.
+ */
+
+#include <config.h>
+
+#include "base/args.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/must.h"
+#include "base/parse.h"
+#include "base/text.h"
+
+#define MAX_OPTIONS	64	/* of one command: they are bits of a word */
+
+/* One walk over the arguments. */
+struct walk {
+	const struct arg_option	*table;
+	char			**argv;
+	int			argc;
+	int			at;
+	uint64_t		seen;	/* bit i: table[i] was given */
+};
+
+static const struct arg_option *
+find_by_name(const struct arg_option *table, const char *name, size_t len)
+{
+	for (; table->name != NULL; table++) {
+		if (strlen(table->name) == len &&
+		    memcmp(table->name, name, len) == 0)
+			return table;
+	}
+	return NULL;
+}
+
+static const struct arg_option *
+find_by_letter(const struct arg_option *table, char letter)
+{
+	for (; table->name != NULL; table++) {
+		if (table->letter == letter)
+			return table;
+	}
+	return NULL;
+}
+
+static int
+refuse_unknown(const struct arg_option *table, const char *word,
+    struct ds_err *err)
+{
+	const char *known[MAX_OPTIONS + 3];
+	char name[MAX_OPTIONS + 1];
+	const char *near;
+	size_t nr = 0;
+
+	for (; table->name != NULL; table++)
+		known[nr++] = table->name;
+	known[nr++] = "help";
+	known[nr++] = "version";
+	known[nr] = NULL;
+	(void)snprintf(name, sizeof name, "%.*s",
+	    (int)strcspn(word + 2, "="), word + 2);
+	near = word[1] == '-' ? text_nearest(name, known) : NULL;
+	if (near == NULL)
+		return err_fail(err, -EINVAL, "unknown option %s", word);
+	return err_fail(err, -EINVAL, "unknown option --%s: did you mean --%s?",
+	    name, near);
+}
+
+static int
+parse_choice(const struct arg_option *o, const char *text, unsigned *out,
+    struct ds_err *err)
+{
+	const char *near;
+	size_t used;
+
+	for (unsigned i = 0; o->choices[i] != NULL; i++) {
+		if (strcmp(o->choices[i], text) == 0) {
+			*out = i;
+			return 0;
+		}
+	}
+	near = text_nearest(text, o->choices);
+	if (near != NULL)
+		return err_fail(err, -EINVAL, "'%s' is not known: did you "
+		    "mean '%s'?", text, near);
+	err_fail(err, -EINVAL, "'%s' is not known: it can be", text);
+	for (unsigned i = 0; err != NULL && o->choices[i] != NULL; i++) {
+		used = strlen(err->text);
+		(void)snprintf(err->text + used, sizeof err->text - used,
+		    "%s %s", i > 0 ? "," : "", o->choices[i]);
+	}
+	return -EINVAL;
+}
+
+static int
+store_value(const struct arg_option *o, const char *text, void *field,
+    struct ds_err *err)
+{
+	switch (o->kind) {
+	case ARG_FLAG:
+		*(bool *)field = true;
+		return 0;
+	case ARG_TEXT:
+		*(const char **)field = text;
+		return 0;
+	case ARG_COUNT:
+		return parse_count(text, o->min, o->max, field, err);
+	case ARG_SIZE:
+		return parse_size(text, field, err);
+	case ARG_DURATION:
+		return parse_duration(text, field, err);
+	case ARG_SHARE:
+		return parse_share(text, field, err);
+	case ARG_BUDGET:
+		return parse_budget(text, field, err);
+	case ARG_CHOICE:
+		return parse_choice(o, text, field, err);
+	case ARG_PARSED:
+		return o->parse(text, field, err);
+	}
+	must(!"an unknown kind of option");
+	return -EINVAL;
+}
+
+/* value is what stood after "=" or the letter, or NULL. */
+static int
+take_option(struct walk *w, const struct arg_option *o, const char *value,
+    void *options, struct ds_err *err)
+{
+	uint64_t bit = UINT64_C(1) << (o - w->table);
+	struct ds_err why;
+	int rc;
+
+	must(o - w->table < MAX_OPTIONS);
+	if ((w->seen & bit) != 0)
+		return err_fail(err, -EINVAL, "--%s was given twice", o->name);
+	w->seen |= bit;
+	if (o->kind == ARG_FLAG && value != NULL)
+		return err_fail(err, -EINVAL, "--%s takes no value", o->name);
+	if (o->kind != ARG_FLAG && value == NULL) {
+		if (w->at + 1 >= w->argc)
+			return err_fail(err, -EINVAL, "--%s needs a value: %s",
+			    o->name, o->value);
+		value = w->argv[++w->at];
+	}
+	rc = store_value(o, value, (char *)options + o->offset, &why);
+	if (rc < 0)
+		return err_fail(err, rc, "--%s: %s", o->name, why.text);
+	return 0;
+}
+
+static int
+take_long(struct walk *w, const char *word, void *options, struct ds_err *err)
+{
+	const char *name = word + 2;
+	size_t len = strcspn(name, "=");
+	const struct arg_option *o = find_by_name(w->table, name, len);
+
+	if (o == NULL)
+		return refuse_unknown(w->table, word, err);
+	return take_option(w, o, name[len] == '=' ? name + len + 1 : NULL,
+	    options, err);
+}
+
+static int
+take_short(struct walk *w, const char *word, void *options, struct ds_err *err)
+{
+	const struct arg_option *o = find_by_letter(w->table, word[1]);
+
+	if (o == NULL)
+		return refuse_unknown(w->table, word, err);
+	return take_option(w, o, word[2] != '\0' ? word + 2 : NULL, options,
+	    err);
+}
+
+int
+args_parse(const struct arg_option *table, int argc, char **argv,
+    struct args *out, struct ds_err *err)
+{
+	struct walk w = { .table = table, .argv = argv, .argc = argc };
+	bool only_operands = false;
+	int rc;
+
+	out->nr_operands = 0;
+	for (w.at = 1; w.at < argc; w.at++) {
+		char *word = argv[w.at];
+
+		if (only_operands || word[0] != '-' || word[1] == '\0') {
+			out->operands[out->nr_operands++] = word;
+			continue;
+		}
+		if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)
+			return ARGS_HELP;
+		if (strcmp(word, "--version") == 0)
+			return ARGS_VERSION;
+		if (strcmp(word, "--") == 0) {
+			only_operands = true;
+			continue;
+		}
+		rc = word[1] == '-' ? take_long(&w, word, out->options, err) :
+		    take_short(&w, word, out->options, err);
+		if (rc < 0)
+			return rc;
+	}
+	return ARGS_RUN;
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * args.h: options as a table.  Runs in the command only.
+ *
+ * A command declares a struct for its options and a table with a line for
+ * each; parsing, --help, the man page and the shell completions all read that
+ * table.  "--name=value" and "--name value" are the same; an option may stand
+ * before or after operands; "--" ends the options.
+ */
+
+#ifndef BASE_ARGS_H
+#define BASE_ARGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+enum arg_kind {			/* the field in the struct of options */
+	ARG_FLAG,		/* bool */
+	ARG_TEXT,		/* const char * */
+	ARG_COUNT,		/* uint64_t, from min to max */
+	ARG_SIZE,		/* uint64_t, bytes */
+	ARG_DURATION,		/* uint64_t, ns */
+	ARG_SHARE,		/* double, 0 to 1 */
+	ARG_BUDGET,		/* struct budget */
+	ARG_CHOICE,		/* unsigned, index into choices */
+	ARG_PARSED,		/* whatever parse() makes of it */
+};
+
+typedef int arg_parse_f(const char *text, void *field, struct ds_err *err);
+
+struct arg_option {
+	const char		*name;		/* without dashes */
+	char			letter;		/* of a short form, or 0 */
+	enum arg_kind		kind;
+	size_t			offset;		/* of the field */
+	const char		*value;		/* its name in --help, or NULL */
+	const char		*help;		/* one sentence */
+	uint64_t		min, max;	/* ARG_COUNT */
+	const char *const	*choices;	/* ARG_CHOICE, ends with NULL */
+	arg_parse_f		*parse;		/* ARG_PARSED */
+};
+/* A table ends with an option without a name. */
+
+enum args_outcome { ARGS_RUN, ARGS_HELP, ARGS_VERSION };
+
+struct args {
+	void	*options;	/* filled from the table */
+	char	**operands;	/* as many as argv has, the caller's */
+	int	nr_operands;
+};
+
+int args_parse(const struct arg_option *table, int argc, char **argv,
+    struct args *out, struct ds_err *err);
+	/* argv[0] is skipped.  An enum args_outcome; -EINVAL names the wrong
+	 * option and, if there is one, the nearest right one. */
+
+#endif

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * clock.c: the one clock.  Runs in every process.
+ */
+
+#include <config.h>
+
+#include "base/clock.h"
+
+#include <limits.h>
+#include <stddef.h>
+#include <time.h>
+
+#include "base/must.h"
+
+static clock_now_f *replaced_now;
+static void *replaced_arg;
+
+uint64_t
+clock_now_ns(void)
+{
+	struct timespec ts;
+
+	if (replaced_now != NULL)
+		return replaced_now(replaced_arg);
+	must(clock_gettime(CLOCK_MONOTONIC, &ts) == 0);
+	return (uint64_t)ts.tv_sec * NS_PER_S + (uint64_t)ts.tv_nsec;
+}
+
+int
+clock_left_ms(uint64_t deadline_ns)
+{
+	uint64_t now = clock_now_ns();
+	uint64_t left_ms;
+
+	if (now >= deadline_ns)
+		return 0;
+	left_ms = (deadline_ns - now + NS_PER_MS - 1) / NS_PER_MS;
+	return left_ms > INT_MAX ? INT_MAX : (int)left_ms;
+}
+
+void
+clock_replace(clock_now_f *now, void *arg)
+{
+	replaced_now = now;
+	replaced_arg = arg;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * clock.h: the one clock.  Runs in every process.
+ *
+ * All waiting and measuring uses CLOCK_MONOTONIC: the wall clock may jump.
+ * Tests put a clock of their own in its place, so that none sleeps to be
+ * right.
+ */
+
+#ifndef BASE_CLOCK_H
+#define BASE_CLOCK_H
+
+#include <stdint.h>
+
+#define NS_PER_S	UINT64_C(1000000000)
+#define NS_PER_MS	UINT64_C(1000000)
+
+typedef uint64_t clock_now_f(void *arg);
+
+uint64_t clock_now_ns(void);
+
+int clock_left_ms(uint64_t deadline_ns);
+	/* Time until the deadline, as poll(2) wants it: rounded up, 0 when it
+	 * has passed. */
+
+void clock_replace(clock_now_f *now, void *arg);
+	/* For tests: use this clock; NULL brings the real one back.  Not while
+	 * other threads run. */
+
+#endif

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * hist.c: a histogram of fixed size.  Runs in every process.
+ *
+ * Values below 16 have a bucket each.  Above, a value with its highest bit at
+ * position p >= 4 falls into row p - 3, and its next four bits choose the step
+ * within the row.
+ */
+
+#include <config.h>
+
+#include "base/hist.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "base/must.h"
+
+static_assert(sizeof(struct hist) == 8 * (4 + HIST_BUCKETS),
+    "the layout is shared between processes");
+
+static unsigned
+bucket_of(uint64_t value)
+{
+	unsigned top, row;
+
+	if (value < HIST_STEPS)
+		return (unsigned)value;
+	top = 63u - (unsigned)__builtin_clzll(value);
+	row = top - HIST_STEP_BITS + 1;
+	return row * HIST_STEPS +
+	    (unsigned)((value >> (top - HIST_STEP_BITS)) & (HIST_STEPS - 1));
+}
+
+/* The middle of a bucket: the value that is reported for all in it. */
+static uint64_t
+value_of(unsigned bucket)
+{
+	unsigned row = bucket / HIST_STEPS;
+	uint64_t step = bucket % HIST_STEPS;
+	uint64_t low, width;
+
+	if (row == 0)
+		return step;
+	width = UINT64_C(1) << (row - 1);
+	low = (HIST_STEPS + step) << (row - 1);
+	return low + width / 2;
+}
+
+void
+hist_init(struct hist *h)
+{
+	memset(h, 0, sizeof *h);
+	h->min = UINT64_MAX;
+}
+
+void
+hist_add(struct hist *h, uint64_t value)
+{
+	h->count++;
+	h->sum += value;
+	h->bucket[bucket_of(value)]++;
+	if (value < h->min)
+		h->min = value;
+	if (value > h->max)
+		h->max = value;
+}
+
+void
+hist_merge(struct hist *into, const struct hist *from)
+{
+	into->count += from->count;
+	into->sum += from->sum;
+	for (unsigned i = 0; i < HIST_BUCKETS; i++)
+		into->bucket[i] += from->bucket[i];
+	if (from->min < into->min)
+		into->min = from->min;
+	if (from->max > into->max)
+		into->max = from->max;
+}
+
+uint64_t
+hist_quantile(const struct hist *h, double q)
+{
+	uint64_t rank, seen = 0, value;
+
+	must(q >= 0 && q <= 1);
+	if (h->count == 0)
+		return 0;
+	rank = (uint64_t)(q * (double)(h->count - 1));
+	if (rank == 0)
+		return h->min;
+	if (rank >= h->count - 1)
+		return h->max;
+	for (unsigned i = 0; i < HIST_BUCKETS; i++) {
+		seen += h->bucket[i];
+		if (seen <= rank)
+			continue;
+		value = value_of(i);
+		if (value < h->min)
+			return h->min;
+		return value > h->max ? h->max : value;
+	}
+	return h->max;
+}
+
+double
+hist_mean(const struct hist *h)
+{
+	return h->count == 0 ? 0 : (double)h->sum / (double)h->count;
+}

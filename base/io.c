@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * io.c: whole reads and writes.  Runs in every process.
+ */
+
+#include <config.h>
+
+#include "base/io.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "base/must.h"
+
+int
+io_write_all(int fd, const void *bytes, size_t len)
+{
+	const char *p = bytes;
+	ssize_t n;
+
+	while (len > 0) {
+		n = write(fd, p, len);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		p += n;
+		len -= (size_t)n;
+	}
+	return 0;
+}
+
+ssize_t
+io_read_all(int fd, void *bytes, size_t len)
+{
+	char *p = bytes;
+	size_t done = 0;
+	ssize_t n;
+
+	while (done < len) {
+		n = read(fd, p + done, len - done);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		if (n == 0)
+			break;
+		done += (size_t)n;
+	}
+	return (ssize_t)done;
+}
+
+ssize_t
+io_read_text(int dirfd, const char *path, char *text, size_t size)
+{
+	ssize_t n;
+	int fd;
+
+	must(size > 0);
+	fd = openat(dirfd, path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	n = io_read_all(fd, text, size - 1);
+	io_close(&fd);
+	if (n < 0)
+		return n;
+	if (n > 0 && text[n - 1] == '\n')
+		n--;
+	text[n] = '\0';
+	return n;
+}
+
+void
+io_close(int *fd)
+{
+	int saved = errno;
+
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+	errno = saved;
+}

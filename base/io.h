@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * io.h: whole reads and writes, whatever signals and short counts do.
+ * Runs in every process.
+ */
+
+#ifndef BASE_IO_H
+#define BASE_IO_H
+
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "base/err.h"
+
+int io_write_all(int fd, const void *bytes, size_t len);
+	/* 0 when every byte was taken, else -errno. */
+
+ssize_t io_read_all(int fd, void *bytes, size_t len);
+	/* Reads until len or the end; the count, or -errno. */
+
+ssize_t io_read_text(int dirfd, const char *path, char *text, size_t size);
+	/* A small file such as those of /proc, terminated, its last newline
+	 * cut off; what does not fit is left out.  The length, or -errno. */
+
+void io_close(int *fd);
+	/* Closes what is open and leaves -1; errno is kept. */
+
+#endif

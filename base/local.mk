@@ -1,0 +1,29 @@
+# base: words everyone uses; knows nothing of data or stalls.
+
+libdestall_la_LDFLAGS += -Wl,--version-script=$(srcdir)/%D%/libdestall.map
+EXTRA_libdestall_la_DEPENDENCIES = %D%/libdestall.map
+EXTRA_DIST += %D%/libdestall.map
+
+libguest_la_SOURCES += \
+	%D%/version.c \
+	%D%/must.c %D%/must.h \
+	%D%/err.c %D%/err.h \
+	%D%/clock.c %D%/clock.h \
+	%D%/crash.c %D%/crash.h \
+	%D%/hist.c %D%/hist.h \
+	%D%/parse.c %D%/parse.h \
+	%D%/io.c %D%/io.h \
+	%D%/memfd.c %D%/memfd.h \
+	%D%/segment.c %D%/segment.h \
+	%D%/wire.c %D%/wire.h
+# end of libguest_la_SOURCES
+
+libhost_la_SOURCES += \
+	%D%/text.c %D%/text.h \
+	%D%/term.c %D%/term.h \
+	%D%/progress.c %D%/progress.h \
+	%D%/say.c %D%/say.h \
+	%D%/json.c %D%/json.h \
+	%D%/args.c %D%/args.h \
+	%D%/command.c %D%/command.h
+# end of libhost_la_SOURCES

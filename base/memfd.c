@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * memfd.c: memory that passes between processes.  Runs in hub and clients.
+ */
+
+#include <config.h>
+
+#include "base/memfd.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/io.h"
+
+#ifndef MFD_NOEXEC_SEAL
+#define MFD_NOEXEC_SEAL 0x0008U
+#endif
+
+#define SIZE_SEALS	(F_SEAL_SHRINK | F_SEAL_GROW)
+
+/* Kernels before 6.3 do not know MFD_NOEXEC_SEAL. */
+static int
+create(const char *name)
+{
+	unsigned flags = MFD_CLOEXEC | MFD_ALLOW_SEALING;
+	int fd;
+
+	fd = memfd_create(name, flags | MFD_NOEXEC_SEAL);
+	if (fd < 0 && errno == EINVAL)
+		fd = memfd_create(name, flags);
+	return fd;
+}
+
+static int
+allocate(int fd, size_t len)
+{
+	int rc;
+
+	do {
+		rc = fallocate(fd, 0, 0, (off_t)len);
+	} while (rc != 0 && errno == EINTR);
+	return rc;
+}
+
+static int
+add_seals(int fd, int seals, const char *what, struct ds_err *err)
+{
+	if (fcntl(fd, F_ADD_SEALS, seals) != 0)
+		return err_errno(err, "shared memory: cannot seal %s", what);
+	return 0;
+}
+
+int
+memfd_new(const char *name, size_t len, struct ds_err *err)
+{
+	int fd, rc;
+
+	if (len == 0 || len > INT64_MAX)
+		return err_fail(err, -EINVAL,
+		    "shared memory %s: impossible size %zu", name, len);
+	fd = create(name);
+	if (fd < 0)
+		return err_errno(err, "shared memory %s: cannot create", name);
+	if (allocate(fd, len) != 0) {
+		rc = err_errno(err, "shared memory %s: cannot allocate %zu bytes",
+		    name, len);
+		goto close_fd;
+	}
+	rc = add_seals(fd, SIZE_SEALS, "its size", err);
+	if (rc < 0)
+		goto close_fd;
+	return fd;
+close_fd:
+	io_close(&fd);
+	return rc;
+}
+
+static int
+map(int fd, size_t len, int prot, int advice, void **base, struct ds_err *err)
+{
+	void *p = mmap(NULL, len, prot, MAP_SHARED, fd, 0);
+	int rc;
+
+	if (p == MAP_FAILED)
+		return err_errno(err, "shared memory: cannot map %zu bytes", len);
+	if (madvise(p, len, advice) != 0) {
+		rc = err_errno(err, "shared memory: cannot advise %zu bytes", len);
+		munmap(p, len);
+		return rc;
+	}
+	*base = p;
+	return 0;
+}
+
+int
+memfd_map_writer(int fd, size_t len, void **base, struct ds_err *err)
+{
+	return map(fd, len, PROT_READ | PROT_WRITE, MADV_DONTFORK, base, err);
+}
+
+int
+memfd_map_reader(int fd, size_t len, void **base, struct ds_err *err)
+{
+	return map(fd, len, PROT_READ, MADV_DONTDUMP, base, err);
+}
+
+int
+memfd_seal_new_writers(int fd, struct ds_err *err)
+{
+	return add_seals(fd, F_SEAL_FUTURE_WRITE, "against new writers", err);
+}
+
+int
+memfd_seal_to_writer(int fd, struct ds_err *err)
+{
+	return add_seals(fd, F_SEAL_FUTURE_WRITE | F_SEAL_SEAL,
+	    "to its writer", err);
+}
+
+int
+memfd_seal_all(int fd, struct ds_err *err)
+{
+	int rc = add_seals(fd, F_SEAL_WRITE, "against all writers", err);
+
+	/* SEAL only after WRITE has held: before, it would forbid WRITE. */
+	return rc < 0 ? rc : add_seals(fd, F_SEAL_SEAL, "its seals", err);
+}
+
+int
+memfd_check(int fd, uint64_t *len, struct ds_err *err)
+{
+	int seals = fcntl(fd, F_GET_SEALS);
+	struct stat st;
+
+	if (seals < 0 || (seals & SIZE_SEALS) != SIZE_SEALS ||
+	    (seals & (F_SEAL_FUTURE_WRITE | F_SEAL_WRITE)) == 0)
+		return err_fail(err, -EBADMSG,
+		    "shared memory: the descriptor received is not sealed");
+	if (fstat(fd, &st) != 0)
+		return err_errno(err, "shared memory: cannot stat");
+	if (!S_ISREG(st.st_mode) || st.st_size <= 0)
+		return err_fail(err, -EBADMSG,
+		    "shared memory: the descriptor received is empty");
+	*len = (uint64_t)st.st_size;
+	return 0;
+}

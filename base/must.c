@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * must.c: what a failed assertion does.  Runs in every process.
+ *
+ * One line by write(2), because the heap or stdio may be what is broken, then
+ * abort, so that a core or a debugger shows the place.
+ */
+
+#include <config.h>
+
+#include "base/must.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+_Noreturn void
+must_fail(const char *file, int line, const char *what)
+{
+	char text[256];
+	int n;
+
+	n = snprintf(text, sizeof text,
+	    "destall: this is a bug in destall: %s:%d: %s does not hold\n",
+	    file, line, what);
+	if (n > 0) {
+		size_t len = (size_t)n < sizeof text ? (size_t)n : sizeof text - 1;
+		ssize_t ignored = write(STDERR_FILENO, text, len);
+
+		(void)ignored;
+	}
+	abort();
+}

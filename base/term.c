@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * term.c: what the stream we write to can show.  Runs in the command only.
+ */
+
+#include <config.h>
+
+#include "base/term.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "base/parse.h"
+
+#define WIDTH_DEFAULT	80u
+#define WIDTH_MIN	40u
+#define WIDTH_MAX	200u
+
+static bool
+is_set(const char *name)
+{
+	const char *value = getenv(name);
+
+	return value != NULL && *value != '\0';
+}
+
+static bool
+wants_colour(bool is_tty)
+{
+	const char *kind = getenv("TERM");
+
+	if (is_set("NO_COLOR"))
+		return false;
+	if (is_set("FORCE_COLOR") || is_set("CLICOLOR_FORCE"))
+		return true;
+	return is_tty && kind != NULL && strcmp(kind, "dumb") != 0;
+}
+
+static unsigned
+find_width(int fd, bool is_tty)
+{
+	const char *columns = getenv("COLUMNS");
+	uint64_t width = WIDTH_DEFAULT;
+	struct winsize ws;
+
+	if (columns != NULL &&
+	    parse_count(columns, 1, UINT16_MAX, &width, NULL) == 0)
+		;
+	else if (is_tty && ioctl(fd, TIOCGWINSZ, &ws) == 0 && ws.ws_col > 0)
+		width = ws.ws_col;
+	if (width < WIDTH_MIN)
+		return WIDTH_MIN;
+	return width > WIDTH_MAX ? WIDTH_MAX : (unsigned)width;
+}
+
+void
+term_init(struct term *t, FILE *out)
+{
+	int fd = fileno(out);
+
+	t->out = out;
+	t->is_tty = fd >= 0 && isatty(fd) != 0;
+	t->colour = wants_colour(t->is_tty);
+	t->width = find_width(fd, t->is_tty);
+}
+
+const char *
+term_on(const struct term *t, enum term_style style)
+{
+	static const char *const codes[] = {
+		[TERM_PLAIN] = "",
+		[TERM_BOLD] = "\033[1m",
+		[TERM_DIM] = "\033[2m",
+		[TERM_GOOD] = "\033[32m",
+		[TERM_WARN] = "\033[33m",
+		[TERM_BAD] = "\033[31m",
+	};
+
+	return t->colour ? codes[style] : "";
+}
+
+const char *
+term_off(const struct term *t)
+{
+	return t->colour ? "\033[0m" : "";
+}
+
+/* Columns of a word: one per character, so that UTF-8 does not break early. */
+static unsigned
+columns_of(const char *word, size_t len)
+{
+	unsigned n = 0;
+
+	for (size_t i = 0; i < len; i++)
+		n += ((unsigned char)word[i] & 0xc0) != 0x80;
+	return n;
+}
+
+unsigned
+term_wrap(const struct term *t, unsigned column, unsigned indent,
+    const char *text)
+{
+	bool first = true;
+
+	for (;;) {
+		size_t len;
+		unsigned columns;
+
+		text += strspn(text, " ");
+		len = strcspn(text, " ");
+		if (len == 0)
+			return column;
+		columns = columns_of(text, len);
+		if (!first && column + 1 + columns > t->width) {
+			fprintf(t->out, "\n%*s", (int)indent, "");
+			column = indent;
+			first = true;
+		}
+		fprintf(t->out, "%s%.*s", first ? "" : " ", (int)len, text);
+		column += columns + !first;
+		first = false;
+		text += len;
+	}
+}

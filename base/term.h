@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * term.h: what the stream we write to can show.  Runs in the command only.
+ */
+
+#ifndef BASE_TERM_H
+#define BASE_TERM_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+struct term {
+	FILE		*out;
+	bool		is_tty;
+	bool		colour;
+	unsigned	width;		/* columns, 80 if unknown */
+};
+
+enum term_style {
+	TERM_PLAIN, TERM_BOLD, TERM_DIM, TERM_GOOD, TERM_WARN, TERM_BAD,
+};
+
+void term_init(struct term *t, FILE *out);
+	/* Colour on a terminal, unless NO_COLOR is set and not empty or TERM
+	 * is dumb; FORCE_COLOR or CLICOLOR_FORCE turn it on anywhere. */
+
+const char *term_on(const struct term *t, enum term_style style);
+const char *term_off(const struct term *t);
+	/* What to print before and after; "" where there is no colour. */
+
+unsigned term_wrap(const struct term *t, unsigned column, unsigned indent,
+    const char *text);
+	/* Prints words from the given column on, broken at the width, further
+	 * lines indented; returns the column it ends at. */
+
+#endif

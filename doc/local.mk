@@ -1,0 +1,9 @@
+# doc: what does not fit in a man page.
+
+EXTRA_DIST += \
+	%D%/architecture.md \
+	%D%/dependencies.md \
+	%D%/glossary.md \
+	%D%/performance.md \
+	%D%/reliability.md
+# end of EXTRA_DIST

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+# Compiler and linker flags.  Each is probed, because gcc and clang differ;
+# the loop variables carry a prefix, because m4 would rewrite every word that
+# looks like a short one.
+
+# DS_TRY_CFLAG(VAR, FLAG): add FLAG to VAR if the compiler takes it silently.
+AC_DEFUN([DS_TRY_CFLAG], [
+  AS_VAR_PUSHDEF([ds_cv], [ds_cv_cflag_$2])
+  AC_CACHE_CHECK([whether $CC takes $2], [ds_cv],
+    [ds_save_CFLAGS=$CFLAGS
+     CFLAGS="-Werror $2"
+     AC_COMPILE_IFELSE([AC_LANG_PROGRAM([[]], [[]])],
+       [AS_VAR_SET([ds_cv], [yes])], [AS_VAR_SET([ds_cv], [no])])
+     CFLAGS=$ds_save_CFLAGS])
+  AS_VAR_IF([ds_cv], [yes], [$1="$$1 $2"])
+  AS_VAR_POPDEF([ds_cv])
+])
+
+# DS_TRY_LDFLAG(VAR, FLAG): the same for the linker.
+AC_DEFUN([DS_TRY_LDFLAG], [
+  AS_VAR_PUSHDEF([ds_cv], [ds_cv_ldflag_$2])
+  AC_CACHE_CHECK([whether the linker takes $2], [ds_cv],
+    [ds_save_LDFLAGS=$LDFLAGS
+     LDFLAGS="$LDFLAGS -Werror $2"
+     AC_LINK_IFELSE([AC_LANG_PROGRAM([[]], [[]])],
+       [AS_VAR_SET([ds_cv], [yes])], [AS_VAR_SET([ds_cv], [no])])
+     LDFLAGS=$ds_save_LDFLAGS])
+  AS_VAR_IF([ds_cv], [yes], [$1="$$1 $2"])
+  AS_VAR_POPDEF([ds_cv])
+])
+
+AC_DEFUN([DS_WARNINGS], [
+  AC_ARG_ENABLE([werror],
+    [AS_HELP_STRING([--enable-werror], [warnings are errors @<:@no@:>@])],
+    [], [enable_werror=no])
+  WARN_CFLAGS=
+  m4_foreach_w([ds_m4_flag],
+    [-Wall -Wextra -Wformat=2 -Wconversion -Wsign-conversion
+     -Wimplicit-fallthrough -Wshadow -Wvla -Wstrict-prototypes
+     -Wmissing-prototypes -Wold-style-definition -Wwrite-strings
+     -Wpointer-arith -Wtrampolines],
+    [DS_TRY_CFLAG([WARN_CFLAGS], ds_m4_flag)])
+  AS_IF([test "x$enable_werror" = xyes], [WARN_CFLAGS="$WARN_CFLAGS -Werror"])
+  AC_SUBST([WARN_CFLAGS])
+])
+
+# Not -z nodlopen: Python could not load the library then.
+# Fortification needs the optimiser and disturbs the sanitizers.
+AC_DEFUN([DS_HARDENING], [
+  HARD_CFLAGS=
+  HARD_LDFLAGS=
+  AS_IF([test "x$enable_sanitize" = xno],
+    [AS_CASE([" $CFLAGS "],
+       [*" -O0 "*], [],
+       [DS_TRY_CFLAG([HARD_CFLAGS], [[-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3]])])
+     m4_foreach_w([ds_m4_flag],
+       [-fstack-protector-strong -fstack-clash-protection
+        -fcf-protection=full -ftrivial-auto-var-init=zero],
+       [DS_TRY_CFLAG([HARD_CFLAGS], ds_m4_flag)])])
+  m4_foreach([ds_m4_flag],
+    [[-Wl,-z,relro,-z,now], [-Wl,-z,noexecstack], [-Wl,--as-needed]],
+    [DS_TRY_LDFLAG([HARD_LDFLAGS], ds_m4_flag)])
+  AC_SUBST([HARD_CFLAGS])
+  AC_SUBST([HARD_LDFLAGS])
+])
+
+AC_DEFUN([DS_SANITIZE], [
+  AC_ARG_ENABLE([sanitize],
+    [AS_HELP_STRING([--enable-sanitize=LIST],
+      [address,undefined or thread @<:@no@:>@])],
+    [AS_IF([test "x$enableval" = xyes], [enable_sanitize=address,undefined])],
+    [enable_sanitize=no])
+  SAN_FLAGS=
+  AS_IF([test "x$enable_sanitize" != xno],
+    [SAN_FLAGS="-fsanitize=$enable_sanitize -fno-sanitize-recover=all -fno-omit-frame-pointer"
+     ds_save_CFLAGS=$CFLAGS
+     CFLAGS="$CFLAGS $SAN_FLAGS"
+     AC_MSG_CHECKING([whether -fsanitize=$enable_sanitize works])
+     AC_LINK_IFELSE([AC_LANG_PROGRAM([[]], [[]])],
+       [AC_MSG_RESULT([yes])],
+       [AC_MSG_RESULT([no])
+        AC_MSG_ERROR([--enable-sanitize=$enable_sanitize: $CC cannot link it])])
+     CFLAGS=$ds_save_CFLAGS])
+  AM_CONDITIONAL([SANITIZE], [test "x$enable_sanitize" != xno])
+  AC_SUBST([SAN_FLAGS])
+])

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+# suite.sh: how `./quickstart test` runs the tests and counts them.
+# Sourced by quickstart, whose step() and build_in() it uses.
+
+# count_results DIR: passed, failed and skipped of the last `make check` there.
+count_results() {
+	find "$1" -name '*.trs' -exec grep -h '^:test-result:' {} + | awk '
+		$2 == "PASS" { p++ } $2 == "SKIP" { s++ } $2 != "PASS" && $2 != "SKIP" { f++ }
+		END { printf "%d %d %d\n", p, f, s }'
+}
+
+total_passed=0 total_failed=0 total_skipped=0
+
+# suite TEXT DIR CMD...: runs a `make check` and adds what it counted.
+suite() {
+	local text=$1 dir=$2 start=$SECONDS counts ok=0
+	shift 2
+	printf '%-52s' "$text ..."
+	echo "=== $text: $*" >> "$log"
+	find "$dir" -name '*.trs' -exec rm -f {} +
+	"$@" >> "$log" 2>&1 || ok=1
+	read -r -a counts < <(count_results "$dir")
+	# A suite that did not come to its tests has failed too.
+	[ "$ok" -eq 0 ] || [ "${counts[1]}" -gt 0 ] || counts[1]=1
+	total_passed=$((total_passed + counts[0]))
+	total_failed=$((total_failed + counts[1]))
+	total_skipped=$((total_skipped + counts[2]))
+	echo "${counts[0]} passed, ${counts[1]} failed, ${counts[2]} skipped ($((SECONDS - start)) s)"
+	show_failures "$dir" "$ok"
+	show_skips "$dir"
+}
+
+show_failures() {
+	local trs
+	[ "$2" -ne 0 ] || return 0
+	find "$1" -name '*.trs' -exec grep -lE '^:test-result: (FAIL|ERROR|XPASS)' {} + |
+	while read -r trs; do
+		echo "  failed: ${trs#"$1"/}"
+		tail -n 30 "${trs%.trs}.log" | sed 's/^/    /'
+	done
+	[ "$(count_results "$1" | cut -d' ' -f1-2)" != "0 0" ] || tail -n 30 "$log"
+}
+
+show_skips() {
+	local trs
+	find "$1" -name '*.trs' -exec grep -l '^:test-result: SKIP' {} + | sort |
+	while read -r trs; do
+		echo "  skipped: $(basename "${trs%.trs}"): $(sed -n 's/^SKIPPED: //p' "${trs%.trs}.log" | head -n 1)"
+	done
+}
+
+# check_in DIR CONFIGURE-OPTION...
+check_in() {
+	build_in "$@" && make -C "$1" -j "$jobs" -k check
+}
+
+# Root can write everywhere and hides mistakes.  So root runs everything a
+# second time as nobody, who builds the released tarball in a folder of his
+# own: that tests the tarball too.
+check_as_user() {
+	local dir=$1
+	make -C build/test dist && chown -R 65534:65534 "$dir" &&
+	    cp build/test/destall-*.tar.xz "$dir" || return
+	setpriv --reuid 65534 --regid 65534 --clear-groups \
+	    env -u SUDO_USER HOME="$dir" USER=nobody LOGNAME=nobody bash -c '
+		set -e
+		cd "$1"
+		tar -xJf destall-*.tar.xz
+		cd destall-*/
+		mkdir build
+		cd build
+		../configure -q --enable-werror --enable-crash-points
+		make -j "$2"
+		make -j "$2" -k check' - "$dir" "$jobs"
+}
+
+run_suites() {
+	local user_dir
+	mkdir -p build/test build/asan
+	suite "Testing" build/test check_in build/test --enable-werror --enable-crash-points
+	if [ "$(id -u)" -eq 0 ]; then
+		user_dir=$(mktemp -d)
+		suite "Testing the tarball as an ordinary user" "$user_dir" check_as_user "$user_dir"
+		rm -rf "$user_dir"
+	fi
+	suite "Testing with address and undefined sanitizers" build/asan \
+	    check_in build/asan --enable-werror --enable-crash-points --enable-sanitize=address,undefined
+	echo "$total_passed passed, $total_failed failed, $total_skipped skipped"
+	[ "$total_failed" -eq 0 ]
+}
