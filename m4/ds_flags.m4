@@ -57,9 +57,9 @@ AC_DEFUN([DS_HARDENING], [
        [-fstack-protector-strong -fstack-clash-protection
         -fcf-protection=full -ftrivial-auto-var-init=zero],
        [DS_TRY_CFLAG([HARD_CFLAGS], ds_m4_flag)])])
-  m4_foreach([ds_m4_flag],
-    [[-Wl,-z,relro,-z,now], [-Wl,-z,noexecstack], [-Wl,--as-needed]],
-    [DS_TRY_LDFLAG([HARD_LDFLAGS], ds_m4_flag)])
+  DS_TRY_LDFLAG([HARD_LDFLAGS], [-Wl,-z,relro,-z,now])
+  DS_TRY_LDFLAG([HARD_LDFLAGS], [-Wl,-z,noexecstack])
+  DS_TRY_LDFLAG([HARD_LDFLAGS], [-Wl,--as-needed])
   AC_SUBST([HARD_CFLAGS])
   AC_SUBST([HARD_LDFLAGS])
 ])

@@ -8,7 +8,7 @@ AM_TESTS_ENVIRONMENT = \
 	PYTHON='$(PYTHON)'; export PYTHON;
 TEST_EXTENSIONS = .sh
 SH_LOG_COMPILER = $(SHELL)
-EXTRA_DIST += %D%/lib.sh %D%/suite.sh
+EXTRA_DIST += %D%/lib.sh %D%/suite.sh %D%/check-all %D%/fresh-debian
 
 if WITH_CMOCKA
 # What every unit test is linked with: its own file, the check for leaks, and
@@ -29,6 +29,20 @@ unit_tests += %D%/unit_hist
 %C%_unit_hist_LDADD = $(unit_ldadd)
 endif
 
-scenarios =
+scenarios = \
+	%D%/a0001-includes.sh \
+	%D%/a0002-magics.sh \
+	%D%/a0003-exports.sh \
+	%D%/a0004-man.sh \
+	%D%/a0005-heads.sh \
+	%D%/a0006-hardening.sh \
+	%D%/a0007-points.sh \
+	%D%/a0008-dist.sh \
+	%D%/a0009-shell.sh
+# end of scenarios
 dist_check_SCRIPTS += $(scenarios)
 TESTS += $(scenarios)
+
+check-all:
+	$(srcdir)/%D%/check-all
+.PHONY: check-all

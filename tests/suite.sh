@@ -1,6 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-# suite.sh: how `./quickstart test` runs the tests and counts them.
-# Sourced by quickstart, whose step() and build_in() it uses.
+# suite.sh: builds and tests in one folder after the other, and counts.
+# Sourced by quickstart and by tests/check-all, which set $top (the source),
+# $log (where the details go) and $jobs.
+
+# build_in DIR OPTION...: configure once, then make.
+build_in() {
+	local dir=$1
+	shift
+	mkdir -p "$dir"
+	if [ ! -f "$dir/Makefile" ]; then
+		(cd "$dir" && "$top/configure" -q "$@") || return
+	fi
+	make -C "$dir" -j "$jobs"
+}
 
 # count_results DIR: passed, failed and skipped of the last `make check` there.
 count_results() {
@@ -49,7 +61,7 @@ show_skips() {
 	done
 }
 
-# check_in DIR CONFIGURE-OPTION...
+# check_in DIR CONFIGURE-ARGUMENT...
 check_in() {
 	build_in "$@" && make -C "$1" -j "$jobs" -k check
 }
@@ -59,8 +71,8 @@ check_in() {
 # own: that tests the tarball too.
 check_as_user() {
 	local dir=$1
-	make -C build/test dist && chown -R 65534:65534 "$dir" &&
-	    cp build/test/destall-*.tar.xz "$dir" || return
+	make -C "$top/build/test" dist && chown -R 65534:65534 "$dir" &&
+	    cp "$top"/build/test/destall-*.tar.xz "$dir" || return
 	setpriv --reuid 65534 --regid 65534 --clear-groups \
 	    env -u SUDO_USER HOME="$dir" USER=nobody LOGNAME=nobody bash -c '
 		set -e
@@ -74,6 +86,12 @@ check_as_user() {
 		make -j "$2" -k check' - "$dir" "$jobs"
 }
 
+# The last line, by which CI counts.
+suites_end() {
+	echo "$total_passed passed, $total_failed failed, $total_skipped skipped"
+	[ "$total_failed" -eq 0 ]
+}
+
 run_suites() {
 	local user_dir
 	mkdir -p build/test build/asan
@@ -85,6 +103,5 @@ run_suites() {
 	fi
 	suite "Testing with address and undefined sanitizers" build/asan \
 	    check_in build/asan --enable-werror --enable-crash-points --enable-sanitize=address,undefined
-	echo "$total_passed passed, $total_failed failed, $total_skipped skipped"
-	[ "$total_failed" -eq 0 ]
+	suites_end
 }

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+# a0001: a file includes headers of its own folder and of folders to its left:
+#
+#     base <- hub <- cache <- loader <- tool
+#     base <- reports <- analyzer <- tool
+#
+# Everyone may include destall.h; the analyzer reaches the data side through it.
+. "${top_srcdir:?run by make check}/tests/lib.sh"
+
+allowed() {
+	case $1 in
+	base)		echo base ;;
+	hub)		echo base hub ;;
+	cache)		echo base hub cache ;;
+	loader)		echo base hub cache loader ;;
+	reports)	echo base reports ;;
+	analyzer)	echo base reports analyzer ;;
+	tool)		echo base hub cache loader reports analyzer tool ;;
+	man)		echo base tool ;;
+	tests)		echo base hub cache loader reports analyzer tool tests ;;
+	*)		fail "folder $1 has no place in the order of includes" ;;
+	esac
+}
+
+# check_includes DIR: every quoted include of every source below DIR.
+check_includes() {
+	(cd "$1" && find . -name build -prune -o -name doc -prune -o \
+	    -path './*/*' -name '*.[ch]' -print) | sort |
+	while read -r file; do
+		file=${file#./}
+		folder=${file%%/*}
+		sed -n 's/^#[ \t]*include[ \t]*"\([^"]*\)".*/\1/p' "$1/$file" |
+		while read -r header; do
+			case $header in
+			destall.h) continue ;;
+			*/*) ;;
+			*) echo "$file includes \"$header\" without its folder"; continue ;;
+			esac
+			case " $(allowed "$folder") " in
+			*" ${header%%/*} "*) ;;
+			*) echo "$file includes \"$header\", which is to its right" ;;
+			esac
+		done
+	done
+}
+
+wrong=$(check_includes "$top_srcdir")
+[ -z "$wrong" ] || fail "$wrong"
+
+# The check itself: it sees a step to the right.
+mkdir -p tree/base
+echo '#include "tool/commands.h"' > tree/base/bad.c
+[ -n "$(check_includes "$PWD/tree")" ] || fail "a wrong include was not seen"

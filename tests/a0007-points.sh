@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: Apache-2.0
+# a0007: every crash point in the source is tried by a test: one that asks for
+# all points of its prefix, or names it.
+. "${top_srcdir:?run by make check}/tests/lib.sh"
+
+find "$top_srcdir/tests" -maxdepth 1 -name '[nx]*.sh' -exec \
+    sed -n 's/.*crash_points \([a-z.]*\).*/\1/p' {} + | sort -u > prefixes
+
+is_tried() {
+	while read -r prefix; do
+		case $1 in "$prefix"*) return 0 ;; esac
+	done < prefixes
+	grep -qF "DS_DIE_AT=$1" "$top_srcdir"/tests/[nx]*.sh 2>/dev/null
+}
+
+for point in $(crash_points ''); do
+	is_tried "$point" || fail "no test tries the crash point $point"
+done
