@@ -27,6 +27,11 @@ unit_tests += %D%/unit_hist
 %C%_unit_hist_SOURCES = %D%/unit_hist.c
 %C%_unit_hist_CPPFLAGS = $(unit_cppflags)
 %C%_unit_hist_LDADD = $(unit_ldadd)
+
+unit_tests += %D%/unit_err
+%C%_unit_err_SOURCES = %D%/unit_err.c
+%C%_unit_err_CPPFLAGS = $(unit_cppflags)
+%C%_unit_err_LDADD = $(unit_ldadd)
 endif
 
 scenarios =
