@@ -32,6 +32,16 @@ unit_tests += %D%/unit_err
 %C%_unit_err_SOURCES = %D%/unit_err.c
 %C%_unit_err_CPPFLAGS = $(unit_cppflags)
 %C%_unit_err_LDADD = $(unit_ldadd)
+
+unit_tests += %D%/unit_clock
+%C%_unit_clock_SOURCES = %D%/unit_clock.c
+%C%_unit_clock_CPPFLAGS = $(unit_cppflags)
+%C%_unit_clock_LDADD = $(unit_ldadd)
+
+unit_tests += %D%/unit_io
+%C%_unit_io_SOURCES = %D%/unit_io.c
+%C%_unit_io_CPPFLAGS = $(unit_cppflags)
+%C%_unit_io_LDADD = $(unit_ldadd)
 endif
 
 scenarios =
