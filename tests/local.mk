@@ -42,6 +42,11 @@ unit_tests += %D%/unit_io
 %C%_unit_io_SOURCES = %D%/unit_io.c
 %C%_unit_io_CPPFLAGS = $(unit_cppflags)
 %C%_unit_io_LDADD = $(unit_ldadd)
+
+unit_tests += %D%/unit_parse
+%C%_unit_parse_SOURCES = %D%/unit_parse.c
+%C%_unit_parse_CPPFLAGS = $(unit_cppflags)
+%C%_unit_parse_LDADD = $(unit_ldadd)
 endif
 
 scenarios =
