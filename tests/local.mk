@@ -47,6 +47,11 @@ unit_tests += %D%/unit_parse
 %C%_unit_parse_SOURCES = %D%/unit_parse.c
 %C%_unit_parse_CPPFLAGS = $(unit_cppflags)
 %C%_unit_parse_LDADD = $(unit_ldadd)
+
+unit_tests += %D%/unit_crash
+%C%_unit_crash_SOURCES = %D%/unit_crash.c
+%C%_unit_crash_CPPFLAGS = $(unit_cppflags)
+%C%_unit_crash_LDADD = $(unit_ldadd)
 endif
 
 scenarios =
