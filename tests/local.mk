@@ -52,6 +52,16 @@ unit_tests += %D%/unit_crash
 %C%_unit_crash_SOURCES = %D%/unit_crash.c
 %C%_unit_crash_CPPFLAGS = $(unit_cppflags)
 %C%_unit_crash_LDADD = $(unit_ldadd)
+
+unit_tests += %D%/unit_memfd
+%C%_unit_memfd_SOURCES = %D%/unit_memfd.c
+%C%_unit_memfd_CPPFLAGS = $(unit_cppflags)
+%C%_unit_memfd_LDADD = $(unit_ldadd)
+
+unit_tests += %D%/unit_segment
+%C%_unit_segment_SOURCES = %D%/unit_segment.c
+%C%_unit_segment_CPPFLAGS = $(unit_cppflags)
+%C%_unit_segment_LDADD = $(unit_ldadd)
 endif
 
 scenarios =
