@@ -62,6 +62,11 @@ unit_tests += %D%/unit_segment
 %C%_unit_segment_SOURCES = %D%/unit_segment.c
 %C%_unit_segment_CPPFLAGS = $(unit_cppflags)
 %C%_unit_segment_LDADD = $(unit_ldadd)
+
+unit_tests += %D%/unit_wire
+%C%_unit_wire_SOURCES = %D%/unit_wire.c
+%C%_unit_wire_CPPFLAGS = $(unit_cppflags)
+%C%_unit_wire_LDADD = $(unit_ldadd)
 endif
 
 scenarios =
