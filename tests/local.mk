@@ -67,6 +67,21 @@ unit_tests += %D%/unit_wire
 %C%_unit_wire_SOURCES = %D%/unit_wire.c
 %C%_unit_wire_CPPFLAGS = $(unit_cppflags)
 %C%_unit_wire_LDADD = $(unit_ldadd)
+
+unit_tests += %D%/unit_text
+%C%_unit_text_SOURCES = %D%/unit_text.c
+%C%_unit_text_CPPFLAGS = $(unit_cppflags)
+%C%_unit_text_LDADD = $(unit_ldadd)
+
+unit_tests += %D%/unit_term
+%C%_unit_term_SOURCES = %D%/unit_term.c
+%C%_unit_term_CPPFLAGS = $(unit_cppflags)
+%C%_unit_term_LDADD = $(unit_ldadd)
+
+unit_tests += %D%/unit_progress
+%C%_unit_progress_SOURCES = %D%/unit_progress.c
+%C%_unit_progress_CPPFLAGS = $(unit_cppflags)
+%C%_unit_progress_LDADD = $(unit_ldadd)
 endif
 
 scenarios =
