@@ -82,6 +82,11 @@ unit_tests += %D%/unit_progress
 %C%_unit_progress_SOURCES = %D%/unit_progress.c
 %C%_unit_progress_CPPFLAGS = $(unit_cppflags)
 %C%_unit_progress_LDADD = $(unit_ldadd)
+
+unit_tests += %D%/unit_json
+%C%_unit_json_SOURCES = %D%/unit_json.c
+%C%_unit_json_CPPFLAGS = $(unit_cppflags)
+%C%_unit_json_LDADD = $(unit_ldadd)
 endif
 
 scenarios =
