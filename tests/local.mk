@@ -87,6 +87,11 @@ unit_tests += %D%/unit_json
 %C%_unit_json_SOURCES = %D%/unit_json.c
 %C%_unit_json_CPPFLAGS = $(unit_cppflags)
 %C%_unit_json_LDADD = $(unit_ldadd)
+
+unit_tests += %D%/unit_args
+%C%_unit_args_SOURCES = %D%/unit_args.c
+%C%_unit_args_CPPFLAGS = $(unit_cppflags)
+%C%_unit_args_LDADD = $(unit_ldadd)
 endif
 
 scenarios =
