@@ -143,8 +143,7 @@ store_value(const struct arg_option *o, const char *text, void *field,
 	case ARG_PARSED:
 		return o->parse(text, field, err);
 	}
-	must(!"an unknown kind of option");
-	return -EINVAL;
+	must_fail(__FILE__, __LINE__, "the kind of an option");
 }
 
 /* value is what stood after "=" or the letter, or NULL. */

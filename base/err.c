@@ -21,7 +21,7 @@
 #define HINT_MAX	(DS_ERR_TEXT / 2)	/* a longer one is cut */
 #define GAP		"..."
 
-static void
+static void __attribute__((format(printf, 3, 0)))
 begin(struct ds_err *err, int rc, const char *fmt, va_list ap)
 {
 	err->code = rc;

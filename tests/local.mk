@@ -97,3 +97,5 @@ endif
 scenarios =
 dist_check_SCRIPTS += $(scenarios)
 TESTS += $(scenarios)
+
+include %D%/fuzz/local.mk

@@ -178,8 +178,8 @@ broken_plan_stops_the_test(void **state)
 		"test.point:sleep=", "test.point:sleep=1s", "test.point:EFOO",
 		"another.point:99999999999999999999999999999:kill",
 		"test.point:18446744073709551616",
-		"a.name.that.is.much.longer.than.any.name.of.a.point.will.ever"
-		    ".be.in.this.tree",
+		("a.name.that.is.much.longer.than.any.name.of.a.point.will.ever"
+		    ".be.in.this.tree"),
 	};
 
 	(void)state;

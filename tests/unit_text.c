@@ -159,8 +159,8 @@ nearest_words(void **state)
 {
 	static const char *const known[] = {
 		"count", "seed", "size", "classes", "tar", "help", "version",
-		"a-name-longer-than-any-that-is-compared-because-words-have-64-"
-		    "characters-at-most", NULL,
+		("a-name-longer-than-any-that-is-compared-because-words-have-64-"
+		    "characters-at-most"), NULL,
 	};
 	static const struct {
 		const char *word, *want;
