@@ -16,6 +16,7 @@
 #include "base/text.h"
 
 #define MAX_OPTIONS	64	/* of one command: they are bits of a word */
+#define NAME_MAX_LEN	64	/* of a wrong option that we repeat */
 
 /* One walk over the arguments. */
 struct walk {
@@ -25,6 +26,20 @@ struct walk {
 	int			at;
 	uint64_t		seen;	/* bit i: table[i] was given */
 };
+
+/* What the rest of this file relies on. */
+static void
+check_table(const struct arg_option *table)
+{
+	int nr = 0;
+
+	for (; table->name != NULL; table++, nr++) {
+		must(nr < MAX_OPTIONS);
+		must(table->kind == ARG_FLAG || table->value != NULL);
+		must(table->kind != ARG_CHOICE || table->choices != NULL);
+		must(table->kind != ARG_PARSED || table->parse != NULL);
+	}
+}
 
 static const struct arg_option *
 find_by_name(const struct arg_option *table, const char *name, size_t len)
@@ -52,7 +67,7 @@ refuse_unknown(const struct arg_option *table, const char *word,
     struct ds_err *err)
 {
 	const char *known[MAX_OPTIONS + 3];
-	char name[MAX_OPTIONS + 1];
+	char name[NAME_MAX_LEN + 1];
 	const char *near;
 	size_t nr = 0;
 
@@ -61,11 +76,16 @@ refuse_unknown(const struct arg_option *table, const char *word,
 	known[nr++] = "help";
 	known[nr++] = "version";
 	known[nr] = NULL;
+	if (word[1] != '-')
+		return err_fail(err, -EINVAL, "unknown option -%.*s",
+		    NAME_MAX_LEN, word + 1);
 	(void)snprintf(name, sizeof name, "%.*s",
 	    (int)strcspn(word + 2, "="), word + 2);
-	near = word[1] == '-' ? text_nearest(name, known) : NULL;
+	near = text_nearest(name, known);
 	if (near == NULL)
-		return err_fail(err, -EINVAL, "unknown option %s", word);
+		return err_fail(err, -EINVAL, "unknown option --%s", name);
+	if (strcmp(near, name) == 0)	/* --help=WHAT */
+		return err_fail(err, -EINVAL, "--%s takes no value", name);
 	return err_fail(err, -EINVAL, "unknown option --%s: did you mean --%s?",
 	    name, near);
 }
@@ -85,9 +105,10 @@ parse_choice(const struct arg_option *o, const char *text, unsigned *out,
 	}
 	near = text_nearest(text, o->choices);
 	if (near != NULL)
-		return err_fail(err, -EINVAL, "'%s' is not known: did you "
-		    "mean '%s'?", text, near);
-	err_fail(err, -EINVAL, "'%s' is not known: it can be", text);
+		return err_fail(err, -EINVAL, "'%.*s' is not known: did you "
+		    "mean '%s'?", NAME_MAX_LEN, text, near);
+	err_fail(err, -EINVAL, "'%.*s' is not known: it can be", NAME_MAX_LEN,
+	    text);
 	for (unsigned i = 0; err != NULL && o->choices[i] != NULL; i++) {
 		used = strlen(err->text);
 		(void)snprintf(err->text + used, sizeof err->text - used,
@@ -122,8 +143,7 @@ store_value(const struct arg_option *o, const char *text, void *field,
 	case ARG_PARSED:
 		return o->parse(text, field, err);
 	}
-	must(!"an unknown kind of option");
-	return -EINVAL;
+	must_fail(__FILE__, __LINE__, "the kind of an option");
 }
 
 /* value is what stood after "=" or the letter, or NULL. */
@@ -132,10 +152,9 @@ take_option(struct walk *w, const struct arg_option *o, const char *value,
     void *options, struct ds_err *err)
 {
 	uint64_t bit = UINT64_C(1) << (o - w->table);
-	struct ds_err why;
+	struct ds_err why = { 0 };
 	int rc;
 
-	must(o - w->table < MAX_OPTIONS);
 	if ((w->seen & bit) != 0)
 		return err_fail(err, -EINVAL, "--%s was given twice", o->name);
 	w->seen |= bit;
@@ -185,6 +204,7 @@ args_parse(const struct arg_option *table, int argc, char **argv,
 	bool only_operands = false;
 	int rc;
 
+	check_table(table);
 	out->nr_operands = 0;
 	for (w.at = 1; w.at < argc; w.at++) {
 		char *word = argv[w.at];

@@ -36,13 +36,13 @@ struct arg_option {
 	char			letter;		/* of a short form, or 0 */
 	enum arg_kind		kind;
 	size_t			offset;		/* of the field */
-	const char		*value;		/* its name in --help, or NULL */
+	const char		*value;		/* its name in --help; NULL of a flag */
 	const char		*help;		/* one sentence */
 	uint64_t		min, max;	/* ARG_COUNT */
 	const char *const	*choices;	/* ARG_CHOICE, ends with NULL */
 	arg_parse_f		*parse;		/* ARG_PARSED */
 };
-/* A table ends with an option without a name. */
+/* A table ends with an option without a name; it has 64 at most. */
 
 enum args_outcome { ARGS_RUN, ARGS_HELP, ARGS_VERSION };
 
@@ -54,7 +54,8 @@ struct args {
 
 int args_parse(const struct arg_option *table, int argc, char **argv,
     struct args *out, struct ds_err *err);
-	/* argv[0] is skipped.  An enum args_outcome; -EINVAL names the wrong
-	 * option and, if there is one, the nearest right one. */
+	/* argv[0] is skipped.  An enum args_outcome; -EINVAL or -ERANGE names
+	 * the wrong option and, if there is one, the nearest right one; some
+	 * options may be filled then. */
 
 #endif

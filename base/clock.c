@@ -31,11 +31,12 @@ int
 clock_left_ms(uint64_t deadline_ns)
 {
 	uint64_t now = clock_now_ns();
-	uint64_t left_ms;
+	uint64_t left_ns, left_ms;
 
 	if (now >= deadline_ns)
 		return 0;
-	left_ms = (deadline_ns - now + NS_PER_MS - 1) / NS_PER_MS;
+	left_ns = deadline_ns - now;
+	left_ms = left_ns / NS_PER_MS + (left_ns % NS_PER_MS != 0);
 	return left_ms > INT_MAX ? INT_MAX : (int)left_ms;
 }
 

@@ -20,8 +20,8 @@ typedef uint64_t clock_now_f(void *arg);
 uint64_t clock_now_ns(void);
 
 int clock_left_ms(uint64_t deadline_ns);
-	/* Time until the deadline, as poll(2) wants it: rounded up, 0 when it
-	 * has passed. */
+	/* Time until the deadline, as poll(2) wants it: rounded up, at most
+	 * INT_MAX, 0 when it has passed. */
 
 void clock_replace(clock_now_f *now, void *arg);
 	/* For tests: use this clock; NULL brings the real one back.  Not while

@@ -8,6 +8,7 @@
 
 #include "base/command.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -65,9 +66,9 @@ check_operands(const struct command *c, const struct args *a,
     struct ds_err *err)
 {
 	if (a->nr_operands < c->min_operands)
-		return err_fail(err, -1, "%s is missing", c->operands);
+		return err_fail(err, -EINVAL, "%s is missing", c->operands);
 	if (a->nr_operands > c->max_operands)
-		return err_fail(err, -1, "too many operands: '%s'",
+		return err_fail(err, -EINVAL, "too many operands: '%s'",
 		    a->operands[c->max_operands]);
 	return 0;
 }

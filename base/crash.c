@@ -14,58 +14,32 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/must.h"
+#include "base/parse.h"
 
 #define NAME_MAX_LEN	64
+#define NTH_MAX_LEN	24	/* digits of a 64-bit number, and more */
+#define SLEEP_MAX_MS	UINT64_C(3600000)
 #define EXIT_AT_POINT	70
 #define ERRNO_LIMIT	134	/* past the last errno of Linux */
 
+enum action { ACT_KILL, ACT_EXIT, ACT_STOP, ACT_SLEEP, ACT_ERRNO };
+
 static struct {
-	char name[NAME_MAX_LEN];
-	char action[NAME_MAX_LEN];
-	unsigned long nth;
+	char name[NAME_MAX_LEN];	/* empty: no plan */
+	uint64_t nth;
+	enum action action;
+	uint64_t sleep_ms;		/* ACT_SLEEP */
+	int rc;				/* ACT_ERRNO: -errno */
 } plan;
-static atomic_ulong hits;
+static atomic_ullong hits;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-
-static void
-copy_part(char *dst, const char *from, const char *end)
-{
-	size_t len = (size_t)(end - from);
-
-	must(len < NAME_MAX_LEN);
-	memcpy(dst, from, len);
-	dst[len] = '\0';
-}
-
-/* A plan that cannot be read is a broken test: stop, do not run unhurt. */
-static void
-read_plan(void)
-{
-	const char *text = getenv("DS_DIE_AT");
-	const char *end;
-	char *after;
-
-	plan.nth = 1;
-	if (text == NULL || *text == '\0')
-		return;
-	end = strchrnul(text, ':');
-	copy_part(plan.name, text, end);
-	if (*end == '\0')
-		return;
-	text = end + 1;
-	if (*text >= '0' && *text <= '9') {
-		plan.nth = strtoul(text, &after, 10);
-		must(plan.nth > 0 && (*after == ':' || *after == '\0'));
-		text = *after == ':' ? after + 1 : after;
-	}
-	copy_part(plan.action, text, text + strlen(text));
-}
 
 static int
 errno_by_name(const char *name)
@@ -80,7 +54,54 @@ errno_by_name(const char *name)
 }
 
 static void
-sleep_ms(unsigned long ms)
+read_action(const char *text)
+{
+	if (*text == '\0' || strcmp(text, "kill") == 0) {
+		plan.action = ACT_KILL;
+	} else if (strcmp(text, "exit") == 0) {
+		plan.action = ACT_EXIT;
+	} else if (strcmp(text, "stop") == 0) {
+		plan.action = ACT_STOP;
+	} else if (strncmp(text, "sleep=", 6) == 0) {
+		plan.action = ACT_SLEEP;
+		must(parse_count(text + 6, 0, SLEEP_MAX_MS, &plan.sleep_ms,
+		    NULL) == 0);
+	} else {
+		plan.action = ACT_ERRNO;
+		plan.rc = -errno_by_name(text);
+		must(plan.rc < 0);
+	}
+}
+
+/* A plan that cannot be read is a broken test: stop, do not run unhurt. */
+static void
+read_plan(void)
+{
+	const char *text = getenv("DS_DIE_AT");
+	size_t len;
+
+	plan.nth = 1;
+	if (text == NULL || *text == '\0')
+		return;
+	len = strcspn(text, ":");
+	must(len > 0 && len < sizeof plan.name);
+	memcpy(plan.name, text, len);
+	text += len + (text[len] == ':');
+	if (*text >= '0' && *text <= '9') {
+		char nth[NTH_MAX_LEN];
+
+		len = strcspn(text, ":");
+		must(len < sizeof nth);
+		memcpy(nth, text, len);
+		nth[len] = '\0';
+		must(parse_count(nth, 1, UINT64_MAX, &plan.nth, NULL) == 0);
+		text += len + (text[len] == ':');
+	}
+	read_action(text);
+}
+
+static void
+sleep_ms(uint64_t ms)
 {
 	struct timespec left = {
 		.tv_sec = (time_t)(ms / 1000),
@@ -94,25 +115,24 @@ sleep_ms(unsigned long ms)
 static int
 act(void)
 {
-	int e;
-
-	if (plan.action[0] == '\0' || strcmp(plan.action, "kill") == 0) {
+	switch (plan.action) {
+	case ACT_KILL:
 		kill(getpid(), SIGKILL);
-		pause();
-	}
-	if (strcmp(plan.action, "exit") == 0)
+		for (;;)
+			pause();
+	case ACT_EXIT:
 		_exit(EXIT_AT_POINT);
-	if (strcmp(plan.action, "stop") == 0) {
-		kill(getpid(), SIGSTOP);
+	case ACT_STOP:
+		/* To this thread: no other may run us past the point. */
+		raise(SIGSTOP);
 		return 0;
-	}
-	if (strncmp(plan.action, "sleep=", 6) == 0) {
-		sleep_ms(strtoul(plan.action + 6, NULL, 10));
+	case ACT_SLEEP:
+		sleep_ms(plan.sleep_ms);
 		return 0;
+	case ACT_ERRNO:
+		return plan.rc;
 	}
-	e = errno_by_name(plan.action);
-	must(e != 0);
-	return -e;
+	return 0;
 }
 
 int

@@ -15,9 +15,13 @@
  *     kill       SIGKILL to this process, the default
  *     exit       _exit(70), no handlers
  *     stop       SIGSTOP; a SIGCONT goes on
- *     sleep=MS   sleep, then go on
+ *     sleep=MS   sleep, an hour at most, then go on
  *     ENOSPC...  the point returns -errno, and the caller fails as if the step
  *                had; any name that errno(3) has
+ *
+ * The environment is read at the first point that is met; a plan that makes no
+ * sense aborts there, because a test that hurts nothing would pass.  A forked
+ * child goes on counting from its parent's count.
  *
  * Tests find all points by reading the source for crash_point("..."); a lint
  * test asks that each is named by one.

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * err.c: how a failure travels up.  Runs in every process.
+ *
+ *  1. err->text is always terminated, and never longer than its array.
+ *  2. A sentence that is too long loses the middle, not its end: the name of
+ *     a file may be cut, the reason and the advice may not.
  */
 
 #include <config.h>
@@ -14,14 +18,41 @@
 
 #include "base/must.h"
 
-/* vsnprintf at the end of what is there; a text that is too long is cut. */
-static void
-append(struct ds_err *err, const char *fmt, va_list ap)
-{
-	size_t used = strnlen(err->text, sizeof err->text - 1);
+#define HINT_MAX	(DS_ERR_TEXT / 2)	/* a longer one is cut */
+#define GAP		"..."
 
-	if (vsnprintf(err->text + used, sizeof err->text - used, fmt, ap) < 0)
-		err->text[used] = '\0';
+static void __attribute__((format(printf, 3, 0)))
+begin(struct ds_err *err, int rc, const char *fmt, va_list ap)
+{
+	err->code = rc;
+	if (vsnprintf(err->text, sizeof err->text, fmt, ap) < 0)
+		err->text[0] = '\0';
+}
+
+/* Where to cut a text of at least len bytes: not within a character. */
+static size_t
+cut_before(const char *text, size_t len)
+{
+	while (len > 0 && ((unsigned char)text[len] & 0xc0) == 0x80)
+		len--;
+	return len;
+}
+
+/* Appends ": hint"; makes room for it where there is none. */
+static void
+append(struct ds_err *err, const char *hint)
+{
+	size_t need = strlen(hint) + strlen(": ");
+	size_t used = strnlen(err->text, sizeof err->text - 1);
+	const char *gap = "";
+
+	if (used + need >= sizeof err->text) {
+		gap = GAP;
+		used = cut_before(err->text,
+		    sizeof err->text - 1 - need - strlen(GAP));
+	}
+	(void)snprintf(err->text + used, sizeof err->text - used, "%s: %s",
+	    gap, hint);
 }
 
 int
@@ -32,10 +63,8 @@ err_fail(struct ds_err *err, int rc, const char *fmt, ...)
 	must(rc < 0);
 	if (err == NULL)
 		return rc;
-	err->code = rc;
-	err->text[0] = '\0';
 	va_start(ap, fmt);
-	append(err, fmt, ap);
+	begin(err, rc, fmt, ap);
 	va_end(ap);
 	return rc;
 }
@@ -44,33 +73,33 @@ int
 err_errno(struct ds_err *err, const char *fmt, ...)
 {
 	int saved = errno;
+	const char *why;
 	va_list ap;
 
 	must(saved > 0);
 	if (err == NULL)
 		return -saved;
-	err->code = -saved;
-	err->text[0] = '\0';
 	va_start(ap, fmt);
-	append(err, fmt, ap);
+	begin(err, -saved, fmt, ap);
 	va_end(ap);
-	return err_hint(err, -saved, "%s", strerrordesc_np(saved) != NULL ?
-	    strerrordesc_np(saved) : "unknown error");
+	/* Not strerror(): it may use memory that other threads use too. */
+	why = strerrordesc_np(saved);
+	append(err, why != NULL ? why : "unknown error");
+	return -saved;
 }
 
 int
 err_hint(struct ds_err *err, int rc, const char *fmt, ...)
 {
+	char hint[HINT_MAX];
 	va_list ap;
-	size_t used;
 
 	must(rc < 0);
 	if (err == NULL)
 		return rc;
-	used = strnlen(err->text, sizeof err->text - 1);
-	(void)snprintf(err->text + used, sizeof err->text - used, ": ");
 	va_start(ap, fmt);
-	append(err, fmt, ap);
+	if (vsnprintf(hint, sizeof hint, fmt, ap) >= 0)
+		append(err, hint);
 	va_end(ap);
 	return rc;
 }

@@ -25,6 +25,7 @@ int err_errno(struct ds_err *err, const char *fmt, ...)
 
 int err_hint(struct ds_err *err, int rc, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
-	/* Appends ": what to do" to a sentence that is there; returns rc. */
+	/* Appends ": what to do" to a sentence that is there; returns rc.
+	 * A sentence too long for both gives way, not the advice. */
 
 #endif

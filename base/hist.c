@@ -83,15 +83,18 @@ uint64_t
 hist_quantile(const struct hist *h, double q)
 {
 	uint64_t rank, seen = 0, value;
+	double place;
 
 	must(q >= 0 && q <= 1);
 	if (h->count == 0)
 		return 0;
-	rank = (uint64_t)(q * (double)(h->count - 1));
+	place = q * (double)(h->count - 1);
+	/* A double past 2^53 may round up, to a number that has no rank. */
+	if (place >= (double)(h->count - 1))
+		return h->max;
+	rank = (uint64_t)place;
 	if (rank == 0)
 		return h->min;
-	if (rank >= h->count - 1)
-		return h->max;
 	for (unsigned i = 0; i < HIST_BUCKETS; i++) {
 		seen += h->bucket[i];
 		if (seen <= rank)

@@ -10,6 +10,8 @@
  *
  *  1. count is the sum of all buckets.
  *  2. min and max are exact; min > max exactly while count is 0.
+ * Whoever reads it while another process adds sees these nearly so: a quantile
+ * of it may be wrong, but is computed without harm, whatever the numbers are.
  */
 
 #ifndef BASE_HIST_H

@@ -25,6 +25,8 @@ io_write_all(int fd, const void *bytes, size_t len)
 			continue;
 		if (n < 0)
 			return -errno;
+		if (n == 0)
+			return -EIO;	/* or we would ask for ever */
 		p += n;
 		len -= (size_t)n;
 	}

@@ -10,10 +10,9 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-#include "base/err.h"
-
 int io_write_all(int fd, const void *bytes, size_t len);
-	/* 0 when every byte was taken, else -errno. */
+	/* 0 when every byte was taken, else -errno, when some may have been.
+	 * For descriptors that block: -EAGAIN is not waited out. */
 
 ssize_t io_read_all(int fd, void *bytes, size_t len);
 	/* Reads until len or the end; the count, or -errno. */

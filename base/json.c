@@ -49,34 +49,91 @@ json_text(const char *bytes)
 	return value;
 }
 
-/* Into a file beside the target, then renamed over it. */
+/* Writes and makes sure: a full disk may show only when all is on it. */
 static int
-replace_file(const char *path, const char *text, struct ds_err *err)
+write_out(int fd, const char *text)
 {
-	mode_t mask = umask(0);
+	int rc = io_write_all(fd, text, strlen(text));
+
+	/* What cannot be synced (a pipe, a device) has taken the bytes. */
+	if (rc == 0 && fsync(fd) != 0 && errno != EINVAL && errno != EROFS)
+		rc = -errno;
+	return rc;
+}
+
+/* A device or a pipe is written to: it must not be replaced by a file. */
+static int
+write_into(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+	int rc;
+
+	if (fd < 0)
+		return -errno;
+	rc = write_out(fd, text);
+	io_close(&fd);
+	return rc;
+}
+
+/* A new file beside the target, by the umask, or by the old one's mode. */
+static int
+create_part(const char *part, const struct stat *old)
+{
+	int fd = open(part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+
+	if (fd >= 0 && old != NULL && fchmod(fd, old->st_mode & 0777) != 0)
+		io_close(&fd);
+	return fd;
+}
+
+/* Into a file beside the target, then renamed over it.  A file that may not
+ * be written is not replaced either, though its folder would allow it. */
+static int
+replace_file(const char *path, const char *text, const struct stat *old)
+{
 	char *part;
 	int fd, rc;
 
-	umask(mask);
-	if (asprintf(&part, "%s.XXXXXX", path) < 0)
-		return err_fail(err, -ENOMEM, "cannot write %s: no memory", path);
-	fd = mkostemp(part, O_CLOEXEC);
+	if (old != NULL && faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) != 0)
+		return -errno;
+	if (asprintf(&part, "%s.part-%ld", path, (long)getpid()) < 0)
+		return -ENOMEM;
+	/* One of our number that died has no more use for it. */
+	unlink(part);
+	fd = create_part(part, old);
 	if (fd < 0) {
-		rc = err_errno(err, "cannot write %s", path);
+		rc = -errno;
 		goto free_part;
 	}
-	rc = io_write_all(fd, text, strlen(text));
-	if (rc == 0 && (fchmod(fd, 0666 & ~mask) != 0 ||
-	    rename(part, path) != 0))
+	rc = write_out(fd, text);
+	if (rc == 0 && rename(part, path) != 0)
 		rc = -errno;
-	if (rc < 0) {
-		errno = -rc;
-		err_errno(err, "cannot write %s", path);
-		unlink(part);
-	}
 	io_close(&fd);
+	if (rc < 0)
+		unlink(part);
 free_part:
 	free(part);
+	return rc;
+}
+
+/* A link is followed first, so that its target is replaced and not the link. */
+static int
+write_file(const char *path, const char *text)
+{
+	struct stat st;
+	char *target;
+	int rc;
+
+	if (stat(path, &st) != 0)
+		return errno == ENOENT ? replace_file(path, text, NULL) :
+		    -errno;
+	if (!S_ISREG(st.st_mode))
+		return write_into(path, text);
+	target = realpath(path, NULL);
+	if (target == NULL)
+		return -errno;
+	rc = replace_file(target, text, &st);
+	free(target);
 	return rc;
 }
 
@@ -97,8 +154,14 @@ json_doc_write(json_t *doc, const char *path, struct ds_err *err)
 
 	if (body == NULL || asprintf(&text, "%s\n", body) < 0)
 		say_no_memory();
-	rc = path == NULL ? write_stdout(text, err) :
-	    replace_file(path, text, err);
+	if (path == NULL) {
+		rc = write_stdout(text, err);
+	} else {
+		rc = write_file(path, text);
+		errno = -rc;
+		if (rc < 0)
+			err_errno(err, "cannot write %s", path);
+	}
 	free(text);
 	free(body);
 	json_decref(doc);
@@ -143,7 +206,8 @@ read_file(const char *path, char **text, size_t *len, struct ds_err *err)
 	ssize_t n;
 	int fd, rc = 0;
 
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	/* Not to wait for the other end of a FIFO. */
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0)
 		return err_errno(err, "cannot read %s", path);
 	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {

@@ -21,6 +21,8 @@
 #endif
 
 #define SIZE_SEALS	(F_SEAL_SHRINK | F_SEAL_GROW)
+#define PIECE_MAX	((size_t)2 << 20)
+#define PIECE_MIN	((size_t)4 << 10)
 
 /* Kernels before 6.3 do not know MFD_NOEXEC_SEAL. */
 static int
@@ -35,15 +37,25 @@ create(const char *name)
 	return fd;
 }
 
+/* A signal makes the kernel undo a whole call of fallocate, and a profiler's
+ * timer may send a thousand a second: so in pieces, smaller after each EINTR,
+ * because one large call might never come to its end. */
 static int
 allocate(int fd, size_t len)
 {
-	int rc;
+	size_t piece = PIECE_MAX, done = 0;
 
-	do {
-		rc = fallocate(fd, 0, 0, (off_t)len);
-	} while (rc != 0 && errno == EINTR);
-	return rc;
+	while (done < len) {
+		size_t next = len - done < piece ? len - done : piece;
+
+		if (fallocate(fd, 0, (off_t)done, (off_t)next) == 0)
+			done += next;
+		else if (errno != EINTR)
+			return -1;
+		else if (piece > PIECE_MIN)
+			piece /= 2;
+	}
+	return 0;
 }
 
 static int
@@ -79,15 +91,17 @@ close_fd:
 	return rc;
 }
 
+/* Shared, and left out of core dumps, which would hold whole data sets. */
 static int
-map(int fd, size_t len, int prot, int advice, void **base, struct ds_err *err)
+map(int fd, size_t len, int prot, void **base, struct ds_err *err)
 {
 	void *p = mmap(NULL, len, prot, MAP_SHARED, fd, 0);
 	int rc;
 
 	if (p == MAP_FAILED)
 		return err_errno(err, "shared memory: cannot map %zu bytes", len);
-	if (madvise(p, len, advice) != 0) {
+	if (madvise(p, len, MADV_DONTDUMP) != 0 ||
+	    ((prot & PROT_WRITE) != 0 && madvise(p, len, MADV_DONTFORK) != 0)) {
 		rc = err_errno(err, "shared memory: cannot advise %zu bytes", len);
 		munmap(p, len);
 		return rc;
@@ -99,13 +113,13 @@ map(int fd, size_t len, int prot, int advice, void **base, struct ds_err *err)
 int
 memfd_map_writer(int fd, size_t len, void **base, struct ds_err *err)
 {
-	return map(fd, len, PROT_READ | PROT_WRITE, MADV_DONTFORK, base, err);
+	return map(fd, len, PROT_READ | PROT_WRITE, base, err);
 }
 
 int
 memfd_map_reader(int fd, size_t len, void **base, struct ds_err *err)
 {
-	return map(fd, len, PROT_READ, MADV_DONTDUMP, base, err);
+	return map(fd, len, PROT_READ, base, err);
 }
 
 int

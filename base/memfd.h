@@ -32,10 +32,11 @@ int memfd_new(const char *name, size_t len, struct ds_err *err);
 
 int memfd_map_writer(int fd, size_t len, void **base, struct ds_err *err);
 	/* Shared and writable, not inherited by fork: a child that nobody
-	 * knows of must not keep the memory writable. */
+	 * knows of must not keep the memory writable.  In such a child the
+	 * addresses are free for other uses: it must not unmap them. */
 
 int memfd_map_reader(int fd, size_t len, void **base, struct ds_err *err);
-	/* Shared and read-only, left out of core dumps. */
+	/* Shared and read-only.  Both kinds are left out of core dumps. */
 
 int memfd_seal_new_writers(int fd, struct ds_err *err);
 

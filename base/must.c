@@ -25,8 +25,10 @@ must_fail(const char *file, int line, const char *what)
 	    file, line, what);
 	if (n > 0) {
 		size_t len = (size_t)n < sizeof text ? (size_t)n : sizeof text - 1;
-		ssize_t ignored = write(STDERR_FILENO, text, len);
+		ssize_t ignored;
 
+		text[len - 1] = '\n';	/* also of a line that was cut */
+		ignored = write(STDERR_FILENO, text, len);
 		(void)ignored;
 	}
 	abort();

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #define MAX_SHOWN	64	/* characters of a wrong value that we repeat */
-#define FRACTION_LIMIT	UINT64_C(1000000000)
+#define FRACTION_LIMIT	UINT64_C(1000000000000000000)
 
 /* A decimal number as written: whole + numerator/denominator. */
 struct decimal {
@@ -55,45 +55,46 @@ is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* Digits from *text on into *out; false on overflow or when there is none. */
-static bool
+/* Digits from *text on into *out.  -EINVAL when there is none, -ERANGE when
+ * they are too many; *text is after them then too. */
+static int
 scan_whole(const char **text, uint64_t *out)
 {
 	uint64_t n = 0;
-	const char *p = *text;
+	int rc = 0;
 
-	if (!is_digit(*p))
-		return false;
-	for (; is_digit(*p); p++) {
+	if (!is_digit(**text))
+		return -EINVAL;
+	for (; is_digit(**text); (*text)++) {
 		if (__builtin_mul_overflow(n, UINT64_C(10), &n) ||
-		    __builtin_add_overflow(n, (uint64_t)(*p - '0'), &n))
-			return false;
+		    __builtin_add_overflow(n, (uint64_t)(**text - '0'), &n))
+			rc = -ERANGE;
 	}
-	*text = p;
 	*out = n;
-	return true;
+	return rc;
 }
 
-/* "12" or "12.5"; digits past the ninth after the point change nothing. */
-static bool
+/* "12" or "12.5"; the same results.  Digits past the eighteenth after the
+ * point change nothing: they are less than the smallest unit of anything. */
+static int
 scan_decimal(const char **text, struct decimal *d)
 {
+	int rc = scan_whole(text, &d->whole);
+
 	d->numerator = 0;
 	d->denominator = 1;
-	if (!scan_whole(text, &d->whole))
-		return false;
-	if (**text != '.')
-		return true;
+	if (rc == -EINVAL || **text != '.')
+		return rc;
 	(*text)++;
 	if (!is_digit(**text))
-		return false;
+		return -EINVAL;
 	for (; is_digit(**text); (*text)++) {
 		if (d->denominator >= FRACTION_LIMIT)
 			continue;
 		d->numerator = d->numerator * 10 + (uint64_t)(**text - '0');
 		d->denominator *= 10;
 	}
-	return true;
+	return rc;
 }
 
 /* whole * scale + fraction * scale, rounded down; false on overflow. */
@@ -107,30 +108,45 @@ scale_decimal(const struct decimal *d, uint64_t scale, uint64_t *out)
 	    !__builtin_add_overflow(*out, fraction, out);
 }
 
+/* "'TEXT' is WHAT", with a long text cut. */
 static int
-refuse(const char *text, const char *want, struct ds_err *err)
+refuse(const char *text, int rc, const char *what, struct ds_err *err)
 {
-	return err_fail(err, -EINVAL, "'%.*s%s' is not %s", MAX_SHOWN, text,
-	    strlen(text) > MAX_SHOWN ? "..." : "", want);
+	bool cut = strlen(text) > MAX_SHOWN;
+
+	return err_fail(err, rc, "'%.*s%s' is %s", MAX_SHOWN, text,
+	    cut ? "..." : "", what);
+}
+
+static const struct unit *
+find_unit(const struct unit *units, const char *name)
+{
+	for (; units->name != NULL; units++) {
+		if (strcmp(units->name, name) == 0)
+			return units;
+	}
+	return NULL;
 }
 
 static int
 parse_with_unit(const char *text, const struct unit *units, const char *want,
     uint64_t *out, struct ds_err *err)
 {
+	const struct unit *unit;
 	const char *p = text;
 	struct decimal d;
+	uint64_t n;
+	int rc;
 
-	if (!scan_decimal(&p, &d))
-		return refuse(text, want, err);
-	for (; units->name != NULL; units++) {
-		if (strcmp(units->name, p) != 0)
-			continue;
-		if (!scale_decimal(&d, units->scale, out))
-			return refuse(text, want, err);
-		return 0;
-	}
-	return refuse(text, want, err);
+	rc = scan_decimal(&p, &d);
+	unit = rc == -EINVAL ? NULL : find_unit(units, p);
+	/* There is no part of a byte: "1.5" lacks its unit. */
+	if (unit == NULL || (unit->scale == 1 && d.denominator > 1))
+		return refuse(text, -EINVAL, want, err);
+	if (rc == -ERANGE || !scale_decimal(&d, unit->scale, &n))
+		return refuse(text, -ERANGE, "too large", err);
+	*out = n;
+	return 0;
 }
 
 int
@@ -139,13 +155,16 @@ parse_count(const char *text, uint64_t min, uint64_t max, uint64_t *out,
 {
 	const char *p = text;
 	uint64_t n;
+	int rc;
 
-	if (!scan_whole(&p, &n) || *p != '\0')
-		return refuse(text, "a whole number", err);
-	if (n < min || n > max)
-		return err_fail(err, -ERANGE, "%" PRIu64
-		    " is out of range: from %" PRIu64 " to %" PRIu64,
-		    n, min, max);
+	rc = scan_whole(&p, &n);
+	if (rc == -EINVAL || *p != '\0')
+		return refuse(text, -EINVAL, "not a whole number", err);
+	if (rc == -ERANGE || n < min || n > max) {
+		refuse(text, -ERANGE, "out of range", err);
+		return err_hint(err, -ERANGE, "from %" PRIu64 " to %" PRIu64,
+		    min, max);
+	}
 	*out = n;
 	return 0;
 }
@@ -154,14 +173,14 @@ int
 parse_size(const char *text, uint64_t *bytes, struct ds_err *err)
 {
 	return parse_with_unit(text, size_units,
-	    "a size: write 512M, 1.5G or 8GiB", bytes, err);
+	    "not a size: write 512M, 1.5G or 8GiB", bytes, err);
 }
 
 int
 parse_duration(const char *text, uint64_t *ns, struct ds_err *err)
 {
 	return parse_with_unit(text, duration_units,
-	    "a duration: write 250ms, 60s or 2m", ns, err);
+	    "not a duration: write 250ms, 60s or 2m", ns, err);
 }
 
 int
@@ -170,13 +189,16 @@ parse_share(const char *text, double *share, struct ds_err *err)
 	const char *p = text;
 	struct decimal d;
 	double percent;
+	int rc;
 
-	if (!scan_decimal(&p, &d) || strcmp(p, "%") != 0)
-		return refuse(text, "a percentage: write 30% or 2.5%", err);
+	rc = scan_decimal(&p, &d);
+	if (rc == -EINVAL || strcmp(p, "%") != 0)
+		return refuse(text, -EINVAL,
+		    "not a percentage: write 30% or 2.5%", err);
 	percent = (double)d.whole +
 	    (double)d.numerator / (double)d.denominator;
-	if (percent > 100)
-		return refuse(text, "a percentage up to 100%", err);
+	if (rc == -ERANGE || percent > 100)
+		return refuse(text, -ERANGE, "more than 100%", err);
 	*share = percent / 100;
 	return 0;
 }
@@ -192,7 +214,8 @@ parse_budget(const char *text, struct budget *out, struct ds_err *err)
 	if (rc < 0)
 		return rc;
 	if (b.is_share && b.share <= 0)
-		return refuse(text, "a share above 0%", err);
+		return refuse(text, -ERANGE, "nothing: write more than 0%",
+		    err);
 	*out = b;
 	return 0;
 }

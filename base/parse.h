@@ -5,7 +5,9 @@
  * locale, so nothing here looks at it.
  *
  * Nothing is guessed: an unknown unit, a sign, an exponent, a blank or an
- * overflow is refused with a sentence that shows a right value.
+ * overflow is refused with a sentence that shows a right value.  -EINVAL for
+ * what cannot be read, -ERANGE for what is too small or too large; the result
+ * is left alone then.
  */
 
 #ifndef BASE_PARSE_H
@@ -21,7 +23,8 @@ int parse_count(const char *text, uint64_t min, uint64_t max, uint64_t *out,
 	/* A whole number within limits. */
 
 int parse_size(const char *text, uint64_t *bytes, struct ds_err *err);
-	/* 4096, 512K, 1.5G, 8GiB (powers of 1024), 8GB (powers of 1000). */
+	/* 4096, 512K, 1.5G, 8GiB (powers of 1024), 8GB (powers of 1000); a
+	 * part of a byte is dropped. */
 
 int parse_duration(const char *text, uint64_t *ns, struct ds_err *err);
 	/* 100us, 250ms, 60s, 1.5m, 2h. */

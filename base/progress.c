@@ -13,6 +13,8 @@
 
 #define QUIET_NS	(2 * NS_PER_S)
 #define REDRAW_NS	(NS_PER_S / 5)
+#define LEFT_MAX_NS	1e18	/* thirty years: nobody knows */
+#define LINE_MAX_LEN	256
 
 void
 progress_start(struct progress *p, const char *what, const char *unit,
@@ -25,18 +27,31 @@ progress_start(struct progress *p, const char *what, const char *unit,
 	term_init(&p->term, stderr);
 }
 
+/* "3 min 20 s", or "?" before anything is known. */
+static const char *
+text_left(char out[TEXT_FIGURE], uint64_t left, double rate)
+{
+	double ns;
+
+	if (rate <= 0)
+		return "?";
+	ns = (double)left / rate * (double)NS_PER_S;
+	return ns < LEFT_MAX_NS ? text_duration(out, (uint64_t)ns) : "?";
+}
+
 static void
 draw(struct progress *p, uint64_t done, uint64_t elapsed_ns)
 {
 	char a[TEXT_FIGURE], b[TEXT_FIGURE], left[TEXT_FIGURE];
-	double rate = (double)(done - p->first) /
-	    ((double)elapsed_ns / (double)NS_PER_S);
-	uint64_t left_ns = rate > 0 ?
-	    (uint64_t)((double)(p->total - done) / rate * (double)NS_PER_S) : 0;
+	char line[LINE_MAX_LEN];
+	uint64_t since = done > p->first ? done - p->first : 0;
+	uint64_t to_do = p->total > done ? p->total - done : 0;
+	double rate = (double)since / ((double)elapsed_ns / (double)NS_PER_S);
 
-	fprintf(p->term.out, "\r\033[K%s: %s of %s %s, %.0f/s, %s left",
+	(void)snprintf(line, sizeof line, "%s: %s of %s %s, %.0f/s, %s left",
 	    p->what, text_count(a, done), text_count(b, p->total), p->unit,
-	    rate, rate > 0 ? text_duration(left, left_ns) : "?");
+	    rate, text_left(left, to_do, rate));
+	fprintf(p->term.out, "\r\033[K%.*s", (int)p->term.width - 1, line);
 	fflush(p->term.out);
 	p->is_drawn = true;
 }
@@ -46,7 +61,7 @@ progress_at(struct progress *p, uint64_t done)
 {
 	uint64_t now = clock_now_ns();
 
-	if (!p->term.is_tty || now - p->start_ns < QUIET_NS ||
+	if (!p->term.can_redraw || now - p->start_ns < QUIET_NS ||
 	    now - p->drawn_ns < REDRAW_NS)
 		return;
 	p->drawn_ns = now;

@@ -4,7 +4,10 @@
  * Runs in the command only, on standard error.
  *
  * It appears on a terminal only, after two seconds, and is redrawn at most
- * five times a second, so that short works and log files never see it.
+ * five times a second, so that short works and log files never see it.  It is
+ * cut at the width of the terminal: a line that wraps could not be cleared.
+ * One thread calls it; whoever prints a line meanwhile calls progress_end()
+ * first.
  */
 
 #ifndef BASE_PROGRESS_H

@@ -85,8 +85,9 @@ segment_attach(struct segment *seg, const struct segment_kind *kind, int fd,
 void
 segment_detach(struct segment *seg)
 {
-	if (seg->base != NULL)
-		munmap(seg->base, seg->len);
+	if (seg->base == NULL)
+		return;
+	munmap(seg->base, seg->len);
 	seg->base = NULL;
 	io_close(&seg->fd);
 }
@@ -108,7 +109,12 @@ segment_check(const struct segment_kind *kind, const void *bytes, size_t len,
 		return err_fail(err, -EBADMSG,
 		    "%s: another kind of segment (0x%08" PRIx32 ")",
 		    kind->name, h.magic);
-	if (h.layout != kind->layout || h.head_size != sizeof h)
+	if (h.head_size != sizeof h)
+		return err_fail(err, -EBADMSG, "%s: a head of %" PRIu32
+		    " bytes where this build has %zu: hub and job run "
+		    "different versions of destall",
+		    kind->name, h.head_size, sizeof h);
+	if (h.layout != kind->layout)
 		return err_fail(err, -EBADMSG, "%s: layout %" PRIu32
 		    " where this build has %" PRIu32 ": hub and job run "
 		    "different versions of destall",

@@ -56,7 +56,9 @@ int segment_attach(struct segment *seg, const struct segment_kind *kind,
 	 * on success, and still the caller's on failure. */
 
 void segment_detach(struct segment *seg);
-	/* Unmaps and closes; for creators and attachers. */
+	/* Unmaps and closes; for creators and attachers.  A second time, or
+	 * on a struct of zeros, it does nothing.  Not in a forked child of the
+	 * creator: it has no mapping (memfd.h), only the descriptor. */
 
 int segment_check(const struct segment_kind *kind, const void *bytes,
     size_t len, struct ds_err *err);

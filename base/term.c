@@ -28,15 +28,24 @@ is_set(const char *name)
 }
 
 static bool
-wants_colour(bool is_tty)
+is_forced(const char *name)
 {
-	const char *kind = getenv("TERM");
+	return is_set(name) && strcmp(getenv(name), "0") != 0;
+}
 
+static bool
+knows_escapes(void)
+{
+	return is_set("TERM") && strcmp(getenv("TERM"), "dumb") != 0;
+}
+
+static bool
+wants_colour(bool can_redraw)
+{
 	if (is_set("NO_COLOR"))
 		return false;
-	if (is_set("FORCE_COLOR") || is_set("CLICOLOR_FORCE"))
-		return true;
-	return is_tty && kind != NULL && strcmp(kind, "dumb") != 0;
+	return can_redraw || is_forced("FORCE_COLOR") ||
+	    is_forced("CLICOLOR_FORCE");
 }
 
 static unsigned
@@ -63,7 +72,8 @@ term_init(struct term *t, FILE *out)
 
 	t->out = out;
 	t->is_tty = fd >= 0 && isatty(fd) != 0;
-	t->colour = wants_colour(t->is_tty);
+	t->can_redraw = t->is_tty && knows_escapes();
+	t->colour = wants_colour(t->can_redraw);
 	t->width = find_width(fd, t->is_tty);
 }
 
@@ -114,7 +124,8 @@ term_wrap(const struct term *t, unsigned column, unsigned indent,
 		if (len == 0)
 			return column;
 		columns = columns_of(text, len);
-		if (!first && column + 1 + columns > t->width) {
+		if ((!first || column > indent) &&
+		    column + !first + columns > t->width) {
 			fprintf(t->out, "\n%*s", (int)indent, "");
 			column = indent;
 			first = true;

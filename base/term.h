@@ -12,6 +12,7 @@
 struct term {
 	FILE		*out;
 	bool		is_tty;
+	bool		can_redraw;	/* a terminal that knows escapes */
 	bool		colour;
 	unsigned	width;		/* columns, 80 if unknown */
 };
@@ -22,7 +23,9 @@ enum term_style {
 
 void term_init(struct term *t, FILE *out);
 	/* Colour on a terminal, unless NO_COLOR is set and not empty or TERM
-	 * is dumb; FORCE_COLOR or CLICOLOR_FORCE turn it on anywhere. */
+	 * is dumb; FORCE_COLOR or CLICOLOR_FORCE, if not empty or 0, turn it
+	 * on anywhere.  The width is COLUMNS or the terminal's own, kept
+	 * between 40 and 200. */
 
 const char *term_on(const struct term *t, enum term_style style);
 const char *term_off(const struct term *t);
@@ -30,7 +33,8 @@ const char *term_off(const struct term *t);
 
 unsigned term_wrap(const struct term *t, unsigned column, unsigned indent,
     const char *text);
-	/* Prints words from the given column on, broken at the width, further
-	 * lines indented; returns the column it ends at. */
+	/* Prints words, which blanks separate, from the given column on,
+	 * broken at the width, further lines indented; returns the column it
+	 * ends at.  A word longer than a line is not broken. */
 
 #endif

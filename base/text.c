@@ -13,12 +13,15 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/must.h"
+
 #define WORD_MAX	64	/* longer words are not compared */
 
 /*--- characters ----------------------------------------------------------*/
 
 /* The length of the UTF-8 character at p and its code point; 0 if there is
- * none: overlong forms, surrogates and values past U+10FFFF included. */
+ * none: overlong forms, surrogates and values past U+10FFFF included.  Reads
+ * no byte past the terminator, because that is no continuation. */
 static size_t
 decode(const unsigned char *p, uint32_t *code)
 {
@@ -45,14 +48,42 @@ decode(const unsigned char *p, uint32_t *code)
 	return len;
 }
 
-/* Characters that move the cursor, colour the screen or turn the writing. */
+/* Characters that move the cursor, colour the screen, turn the writing or hide
+ * themselves: Unicode's control and format characters, the fillers and
+ * selectors that show as nothing, separators of lines. */
+static const struct {
+	uint32_t first, last;
+} unfit[] = {
+	{ 0x0000, 0x001f }, { 0x007f, 0x009f },	/* controls, C0 and C1 */
+	{ 0x00ad, 0x00ad },			/* soft hyphen */
+	{ 0x034f, 0x034f },			/* joiner of graphemes */
+	{ 0x0600, 0x0605 }, { 0x061c, 0x061c },	/* Arabic marks */
+	{ 0x06dd, 0x06dd }, { 0x070f, 0x070f },
+	{ 0x0890, 0x0891 }, { 0x08e2, 0x08e2 },
+	{ 0x115f, 0x1160 }, { 0x17b4, 0x17b5 },	/* fillers, Hangul and Khmer */
+	{ 0x180b, 0x180f },			/* Mongolian selectors */
+	{ 0x200b, 0x200f },			/* zero width, left, right */
+	{ 0x2028, 0x202e },			/* lines, embedding, override */
+	{ 0x2060, 0x206f },			/* joiners, isolates */
+	{ 0x3164, 0x3164 },			/* filler */
+	{ 0xfe00, 0xfe0f },			/* variation selectors */
+	{ 0xfeff, 0xfeff }, { 0xffa0, 0xffa0 },	/* byte order mark, filler */
+	{ 0xfff0, 0xfffb },			/* annotation */
+	{ 0x110bd, 0x110bd }, { 0x110cd, 0x110cd },
+	{ 0x13430, 0x1343f }, { 0x1bca0, 0x1bca3 },
+	{ 0x1d173, 0x1d17a },			/* musical */
+	{ 0xe0000, 0xe0fff },			/* tags and more selectors */
+};
+
 static bool
 is_unfit(uint32_t c)
 {
-	return c < 0x20 || (c >= 0x7f && c < 0xa0) ||
-	    c == 0x061c || (c >= 0x200b && c <= 0x200f) ||
-	    (c >= 0x2028 && c <= 0x202e) || (c >= 0x2060 && c <= 0x206f) ||
-	    c == 0xfeff;
+	for (size_t i = 0; i < sizeof unfit / sizeof unfit[0]; i++) {
+		if (c >= unfit[i].first && c <= unfit[i].last)
+			return true;
+	}
+	/* Noncharacters: the last two of every plane, and 32 more. */
+	return (c & 0xfffe) == 0xfffe || (c >= 0xfdd0 && c <= 0xfdef);
 }
 
 static size_t
@@ -62,6 +93,7 @@ copy_text(char *out, size_t size, const char *bytes, bool for_terminal)
 	size_t used = 0, len, need;
 	uint32_t code = 0;
 
+	must(size > 0);
 	while (*p != '\0') {
 		bool shown;
 
@@ -133,24 +165,37 @@ distance(const char *a, const char *b)
 	return one[lb];
 }
 
+/* How wrong a word may be and still be meant: a third of it.  Words of one
+ * letter are either right or other words. */
+static unsigned
+tolerance(size_t a, size_t b)
+{
+	size_t longer = a > b ? a : b;
+	size_t apart = a > b ? a - b : b - a;
+
+	if (longer <= 1)
+		return 0;
+	if (apart > 1)
+		return (unsigned)(longer + 2) / 3;
+	return longer < 3 ? 1 : (unsigned)longer / 3;
+}
+
 const char *
 text_nearest(const char *word, const char *const *known)
 {
 	const char *best = NULL;
-	unsigned best_distance, d;
+	unsigned best_distance = WORD_MAX + 1, d;
 	size_t len = strlen(word);
 
 	if (len == 0 || len > WORD_MAX)
 		return NULL;
-	/* Up to a third of the word may be wrong: more is another word. */
-	best_distance = (unsigned)len / 3 + 2;
 	for (; *known != NULL; known++) {
 		if (strlen(*known) > WORD_MAX)
 			continue;
 		if (strncmp(word, *known, len) == 0)
 			return *known;
 		d = distance(word, *known);
-		if (d < best_distance) {
+		if (d < best_distance && d <= tolerance(len, strlen(*known))) {
 			best_distance = d;
 			best = *known;
 		}
@@ -160,11 +205,11 @@ text_nearest(const char *word, const char *const *known)
 
 /*--- figures -------------------------------------------------------------*/
 
-/* Three digits are enough for a person. */
+/* Three digits are enough for a person; 9.996 is 10.0, not 10.00. */
 static void
 put_figure(char out[TEXT_FIGURE], double value, const char *unit)
 {
-	int digits = value >= 100 ? 0 : value >= 10 ? 1 : 2;
+	int digits = value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2;
 
 	(void)snprintf(out, TEXT_FIGURE, "%.*f %s", digits, value, unit);
 }
@@ -191,13 +236,14 @@ text_size(char out[TEXT_FIGURE], uint64_t bytes)
 const char *
 text_duration(char out[TEXT_FIGURE], uint64_t ns)
 {
-	uint64_t s = (ns + 500000000) / 1000000000;
+	uint64_t s = ns / 1000000000 + (ns % 1000000000 >= 500000000);
 
+	/* Each unit ends where it would round to the first of the next. */
 	if (ns < 1000)
 		(void)snprintf(out, TEXT_FIGURE, "%" PRIu64 " ns", ns);
-	else if (ns < 1000000)
+	else if (ns < 999500)
 		put_figure(out, (double)ns / 1e3, "us");
-	else if (ns < 1000000000)
+	else if (ns < 999500000)
 		put_figure(out, (double)ns / 1e6, "ms");
 	else if (s < 60)
 		put_figure(out, (double)ns / 1e9, "s");

@@ -20,10 +20,12 @@ static_assert(sizeof(struct wire_head) == 16, "the layout is on the wire");
 static_assert(offsetof(struct wire_frame, body) == sizeof(struct wire_head),
     "head and body are received as one piece");
 
+#define FDS_SIZE	(WIRE_FDS_MAX * sizeof(int))
+
 /* Control data is aligned by being in a union with its header. */
 union control {
 	struct cmsghdr align;
-	char bytes[CMSG_SPACE(WIRE_FDS_MAX * sizeof(int))];
+	char bytes[CMSG_SPACE(FDS_SIZE)];
 };
 
 static void
@@ -69,8 +71,8 @@ wire_send(int sock, const struct wire_frame *f, struct ds_err *err)
 	return 0;
 }
 
-/* All descriptors of one control message into the frame.  The buffer holds
- * WIRE_FDS_MAX; the kernel closes those that did not fit and says CTRUNC. */
+/* All descriptors of a packet into the frame.  The kernel was given room for
+ * WIRE_FDS_MAX; it closes those that did not fit and says CTRUNC. */
 static void
 collect_fds(struct wire_frame *f, struct msghdr *msg)
 {
@@ -87,6 +89,18 @@ collect_fds(struct wire_frame *f, struct msghdr *msg)
 	}
 }
 
+/* The kernel left something out.  Descriptors, where there was room for more:
+ * then this process may open no more, and the sender is not to blame. */
+static int
+refuse_cut(const struct wire_frame *f, int flags, struct ds_err *err)
+{
+	if ((flags & MSG_TRUNC) == 0 && f->nr_fds < WIRE_FDS_MAX)
+		return err_fail(err, -EMFILE, "cannot receive a descriptor: "
+		    "too many open files: raise the limit (ulimit -n)");
+	return err_fail(err, -EBADMSG,
+	    "a message with too many bytes or descriptors");
+}
+
 int
 wire_recv(int sock, struct wire_frame *f, struct ds_err *err)
 {
@@ -94,7 +108,8 @@ wire_recv(int sock, struct wire_frame *f, struct ds_err *err)
 	union control control;
 	struct msghdr msg = {
 		.msg_iov = &iov, .msg_iovlen = 1,
-		.msg_control = &control, .msg_controllen = sizeof control,
+		.msg_control = &control,
+		.msg_controllen = CMSG_LEN(FDS_SIZE),	/* and no padding */
 	};
 	ssize_t n;
 	int rc;
@@ -107,8 +122,7 @@ wire_recv(int sock, struct wire_frame *f, struct ds_err *err)
 		return err_errno(err, "cannot receive a message");
 	collect_fds(f, &msg);
 	if ((msg.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) != 0)
-		rc = err_fail(err, -EBADMSG,
-		    "a message with too many bytes or descriptors");
+		rc = refuse_cut(f, msg.msg_flags, err);
 	else
 		rc = n == 0 ? 0 : wire_check(f, (size_t)n, err);
 	if (rc < 0 || n == 0)

@@ -49,8 +49,10 @@ int wire_send(int sock, const struct wire_frame *f, struct ds_err *err);
 
 int wire_recv(int sock, struct wire_frame *f, struct ds_err *err);
 	/* 1 for a frame, 0 for the end of the connection, -EAGAIN, -EBADMSG
-	 * for a frame that is refused, or -errno.  Descriptors in f are the
-	 * caller's: wire_close_fds(), or take them out and lower nr_fds. */
+	 * for a frame that is refused, -EMFILE for one whose descriptors this
+	 * process had no room for (it is lost), or -errno.  Descriptors in f
+	 * are the caller's: wire_close_fds(), or take them out and lower
+	 * nr_fds. */
 
 void wire_close_fds(struct wire_frame *f);
 
@@ -69,7 +71,8 @@ void wire_read(struct wire_reader *r, const struct wire_frame *f);
 uint32_t wire_get_u32(struct wire_reader *r);
 uint64_t wire_get_u64(struct wire_reader *r);
 const void *wire_get_bytes(struct wire_reader *r, size_t *len);
-	/* Counted bytes; they lie in the frame. */
+	/* Counted bytes; they lie in the frame, of any alignment.  NULL, and
+	 * a length of 0, when the reader is spoilt; never for none. */
 bool wire_read_end(const struct wire_reader *r);
 	/* True if everything was there, and nothing more. */
 

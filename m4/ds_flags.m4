@@ -64,12 +64,41 @@ AC_DEFUN([DS_HARDENING], [
   AC_SUBST([HARD_LDFLAGS])
 ])
 
+# libFuzzer and its own main() come with clang.  All code is compiled for it
+# (FUZZ_CFLAGS); only the targets are linked with it.  A fuzzer sees little
+# without the sanitizers, so they are on unless others were asked for: this
+# stands before DS_SANITIZE.
+AC_DEFUN([DS_FUZZ], [
+  AC_ARG_ENABLE([fuzz],
+    [AS_HELP_STRING([--enable-fuzz],
+      [build the fuzz targets with libFuzzer, and with sanitizers; needs clang @<:@no@:>@])],
+    [], [enable_fuzz=no])
+  FUZZ_CFLAGS=
+  AS_IF([test "x$enable_fuzz" = xyes],
+    [FUZZ_CFLAGS=-fsanitize=fuzzer-no-link
+     ds_save_CFLAGS=$CFLAGS
+     CFLAGS="$CFLAGS -fsanitize=fuzzer"
+     AC_MSG_CHECKING([whether $CC has libFuzzer])
+     AC_LINK_IFELSE([AC_LANG_SOURCE([[
+         #include <stddef.h>
+         int LLVMFuzzerTestOneInput(const unsigned char *p, size_t n);
+         int LLVMFuzzerTestOneInput(const unsigned char *p, size_t n)
+         { return p == NULL && n > 0; }]])],
+       [AC_MSG_RESULT([yes])],
+       [AC_MSG_RESULT([no])
+        AC_MSG_ERROR([--enable-fuzz: $CC has no libFuzzer: configure with CC=clang])])
+     CFLAGS=$ds_save_CFLAGS
+     AS_IF([test "x$enable_sanitize" = x], [enable_sanitize=address,undefined])])
+  AM_CONDITIONAL([FUZZ], [test "x$enable_fuzz" = xyes])
+  AC_SUBST([FUZZ_CFLAGS])
+])
+
 AC_DEFUN([DS_SANITIZE], [
   AC_ARG_ENABLE([sanitize],
     [AS_HELP_STRING([--enable-sanitize=LIST],
       [address,undefined or thread @<:@no@:>@])],
     [AS_IF([test "x$enableval" = xyes], [enable_sanitize=address,undefined])],
-    [enable_sanitize=no])
+    [enable_sanitize=${enable_sanitize:-no}])
   SAN_FLAGS=
   AS_IF([test "x$enable_sanitize" != xno],
     [SAN_FLAGS="-fsanitize=$enable_sanitize -fno-sanitize-recover=all -fno-omit-frame-pointer"

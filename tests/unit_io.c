@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * unit_io.c: tests of base/io.c.
+ */
+
+#include <config.h>
+
+#include "base/io.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tests/harness/unit.h"
+
+#define BULK	(2u << 20)
+
+static void
+on_alarm(int sig)
+{
+	(void)sig;
+}
+
+/* A signal every millisecond, whose handler does not restart calls. */
+static void
+storm(bool on)
+{
+	struct sigaction act = { .sa_handler = on ? on_alarm : SIG_DFL };
+	struct itimerval every = { .it_interval.tv_usec = 1000 * on,
+	    .it_value.tv_usec = 1000 * on };
+
+	if (on)
+		sigaction(SIGALRM, &act, NULL);
+	setitimer(ITIMER_REAL, &every, NULL);
+	if (!on)
+		sigaction(SIGALRM, &act, NULL);
+}
+
+static unsigned char
+byte_at(size_t i)
+{
+	return (unsigned char)(i * 7 + i / 251);
+}
+
+static _Noreturn void
+write_bulk(int fd)
+{
+	unsigned char *bulk = malloc(BULK);
+
+	for (size_t i = 0; i < BULK; i++)
+		bulk[i] = byte_at(i);
+	storm(true);
+	_exit(io_write_all(fd, bulk, BULK) == 0 ? 0 : 1);
+}
+
+/* Both ends of a pipe, with signals at both. */
+static void
+bulk_arrives_through_a_storm_of_signals(void **state)
+{
+	unsigned char *bulk = malloc(BULK + 1);
+	int fds[2], status;
+	pid_t pid;
+
+	(void)state;
+	assert_int_equal(pipe2(fds, O_CLOEXEC), 0);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		close(fds[0]);
+		write_bulk(fds[1]);
+	}
+	close(fds[1]);
+	storm(true);
+	assert_int_equal(io_read_all(fds[0], bulk, BULK + 1), BULK);
+	storm(false);
+	for (size_t i = 0; i < BULK; i++)
+		assert_int_equal(bulk[i], byte_at(i));
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	close(fds[0]);
+	free(bulk);
+}
+
+static void
+failures_are_returned(void **state)
+{
+	struct sigaction ignore = { .sa_handler = SIG_IGN }, before;
+	int fds[2], full;
+	char c;
+
+	(void)state;
+	assert_int_equal(io_write_all(-1, "x", 1), -EBADF);
+	assert_int_equal(io_read_all(-1, &c, 1), -EBADF);
+	assert_int_equal(io_write_all(-1, "", 0), 0);
+	full = open("/dev/full", O_WRONLY | O_CLOEXEC);
+	assert_int_equal(io_write_all(full, "x", 1), -ENOSPC);
+	close(full);
+	sigaction(SIGPIPE, &ignore, &before);
+	assert_int_equal(pipe2(fds, O_CLOEXEC | O_NONBLOCK), 0);
+	assert_int_equal(io_read_all(fds[0], &c, 1), -EAGAIN);
+	close(fds[0]);
+	assert_int_equal(io_write_all(fds[1], "x", 1), -EPIPE);
+	close(fds[1]);
+	sigaction(SIGPIPE, &before, NULL);
+}
+
+static int
+file_of(const char *text)
+{
+	int fd = memfd_create("text", MFD_CLOEXEC);
+
+	assert_true(fd >= 0);
+	assert_int_equal(io_write_all(fd, text, strlen(text)), 0);
+	return fd;
+}
+
+static void
+text_of_small_files(void **state)
+{
+	static const struct {
+		const char *in, *want;
+	} cases[] = {
+		{ "", "" },
+		{ "\n", "" },
+		{ "12\n", "12" },
+		{ "12", "12" },
+		{ "12\n\n", "12\n" },
+		{ "1234567", "1234567" },
+		{ "1234567\n", "1234567" },
+		{ "12345678", "1234567" },
+		{ "123456\n8", "123456" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		char path[64], text[8];
+		int fd = file_of(cases[i].in);
+
+		(void)snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+		assert_int_equal(io_read_text(AT_FDCWD, path, text,
+		    sizeof text), strlen(cases[i].want));
+		assert_string_equal(text, cases[i].want);
+		close(fd);
+	}
+}
+
+static void
+text_is_found_from_a_folder(void **state)
+{
+	int dir = open("/proc/self", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	char text[64];
+
+	(void)state;
+	assert_true(io_read_text(dir, "comm", text, sizeof text) > 0);
+	assert_null(strchr(text, '\n'));
+	assert_int_equal(io_read_text(dir, "no such", text, sizeof text),
+	    -ENOENT);
+	assert_int_equal(io_read_text(dir, ".", text, sizeof text), -EISDIR);
+	close(dir);
+}
+
+static void
+close_keeps_errno_and_forgets(void **state)
+{
+	int fd = dup(STDERR_FILENO), was = fd;
+
+	(void)state;
+	errno = ENOTTY;
+	io_close(&fd);
+	assert_int_equal(fd, -1);
+	assert_int_equal(fcntl(was, F_GETFD), -1);
+	errno = ENOTTY;
+	io_close(&fd);
+	assert_int_equal(errno, ENOTTY);
+	fd = 1000000;
+	io_close(&fd);
+	assert_int_equal(errno, ENOTTY);
+}
+
+UNIT_MAIN(
+	UNIT(bulk_arrives_through_a_storm_of_signals),
+	UNIT(failures_are_returned),
+	UNIT(text_of_small_files),
+	UNIT(text_is_found_from_a_folder),
+	UNIT(close_keeps_errno_and_forgets))
