@@ -8,7 +8,7 @@ AM_TESTS_ENVIRONMENT = \
 	PYTHON='$(PYTHON)'; export PYTHON;
 TEST_EXTENSIONS = .sh
 SH_LOG_COMPILER = $(SHELL)
-EXTRA_DIST += %D%/lib.sh %D%/suite.sh
+EXTRA_DIST += %D%/lib.sh %D%/suite.sh %D%/harness/cgroup.py
 
 leak_sources = %D%/harness/leak.c %D%/harness/leak.h \
 	%D%/harness/heap.c %D%/harness/heap.h
@@ -75,10 +75,51 @@ shim_common = %D%/shim/shim.c %D%/shim/shim.h
 scenarios = \
 	%D%/b0001-harness.sh \
 	%D%/b0002-harness-fail.sh \
+	%D%/b0003-harness-slow.sh \
 	%D%/b0004-harness-storm.sh \
+	%D%/b0005-harness-cgroup.sh \
+	%D%/b0006-harness-soak.sh \
+	%D%/b0090-bench.sh \
 	%D%/n0001-failing-memory.sh \
 	%D%/n0002-failing-output.sh \
 	%D%/n0003-storm.sh
 # end of scenarios
 dist_check_SCRIPTS += $(scenarios)
 TESTS += $(scenarios)
+
+# Benchmarks: `make bench` runs each of them in its quick form, to see that
+# they work; for figures run one by hand (tests/bench/README.md).
+benches = \
+	%D%/bench/wire
+# end of benches
+bench_programs = \
+	%D%/bench/wire_loop
+# end of bench_programs
+EXTRA_PROGRAMS = $(bench_programs)
+CLEANFILES += $(bench_programs)
+%C%_bench_wire_loop_SOURCES = %D%/bench/wire_loop.c
+%C%_bench_wire_loop_LDADD = libguest.la
+EXTRA_DIST += $(benches) %D%/bench/bench.py %D%/bench/test_bench.py \
+	%D%/bench/README.md
+
+bench-programs: $(bench_programs)
+
+bench: all
+	@$(MAKE) $(AM_MAKEFLAGS) bench-programs
+	@test -n '$(PYTHON)' || { echo 'make bench: configured without Python'; exit 1; }
+	@for b in $(benches); do \
+		top_builddir='$(abs_top_builddir)' PYTHONDONTWRITEBYTECODE=1 \
+		    $(PYTHON) $(srcdir)/$$b --quick || exit 1; \
+		echo; \
+	done
+
+# What scenario tests need, without running any.
+check-programs: $(check_LTLIBRARIES) $(check_PROGRAMS)
+
+# Crash and fault tests over and over: tests/soak/run says how to choose.
+soak: all
+	@$(MAKE) $(AM_MAKEFLAGS) check-programs
+	@$(AM_TESTS_ENVIRONMENT) $(SHELL) $(srcdir)/%D%/soak/run
+
+EXTRA_DIST += %D%/soak/run
+.PHONY: bench bench-programs check-programs soak
