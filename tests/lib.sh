@@ -5,26 +5,42 @@
 #
 # It gives the test an empty directory of its own ($work, the current one), a
 # clean environment, and at the end checks that the test left no process and
-# no temporary file behind.
+# no temporary file behind.  What a test may read of the environment:
+#
+#     DS_SEED         seed of whatever it chooses at random; 1 if not given
+#     DS_FAIL_LIMIT   how many calls fail_calls fails at most, of each kind
 
 set -eu
 
 destall=$top_builddir/destall
 test_name=${0##*/}
-keep_tmp=${TMPDIR:-/tmp}
-work=$(mktemp -d "$keep_tmp/destall-$test_name.XXXXXX")
+
+# Every process of the test carries this mark, so that those left behind can be
+# found.  Subshells show the environment their shell was started with, hence
+# the second start.
+if [ "${DS_TEST_MARK-}" != "$test_name.$$" ]; then
+	export DS_TEST_MARK="$test_name.$$"
+	case $- in
+	*x*) exec "$(readlink "/proc/$$/exe")" -x "$0" "$@" ;;
+	*) exec "$(readlink "/proc/$$/exe")" "$0" "$@" ;;
+	esac
+fi
+
+work=$(mktemp -d "${TMPDIR:-/tmp}/destall-$test_name.XXXXXX") || exit 99
 mkdir "$work/home" "$work/run" "$work/tmp" "$work/cwd"
 chmod 700 "$work/run"
 
-# Nothing of the caller's choices reaches the program.
+# Nothing else of the caller's choices reaches the program.
 for name in $(env | sed -n 's/^\(DESTALL[A-Z_]*\|DS_[A-Z_]*\)=.*/\1/p'); do
-	unset "$name"
+	case $name in
+	DS_TEST_MARK | DS_SEED | DS_FAIL_LIMIT) ;;
+	*) unset "$name" ;;
+	esac
 done
 unset NO_COLOR FORCE_COLOR CLICOLOR_FORCE COLUMNS LD_PRELOAD PYTHONPATH
 export LC_ALL=C TERM=dumb HOME="$work/home" XDG_RUNTIME_DIR="$work/run"
 export XDG_DATA_HOME="$work/home/share" TMPDIR="$work/tmp"
-# Children carry this mark, so that those left behind can be found.
-export DS_TEST_MARK="$test_name.$$"
+export DS_SEED="${DS_SEED:-1}"
 cd "$work/cwd"
 
 fail() {
@@ -40,39 +56,44 @@ skip() {
 	exit 77
 }
 
-# The processes that carry our mark, but for this shell and its subshells.
-leftovers() {
-	for dir in /proc/[0-9]*; do
-		pid=${dir#/proc/}
-		[ "$pid" != $$ ] || continue
-		tr '\0' '\n' < "$dir/environ" 2>/dev/null |
-		    grep -qx "DS_TEST_MARK=$DS_TEST_MARK" || continue
-		[ "$(readlink "$dir/exe" 2>/dev/null)" != "$(readlink "/proc/$$/exe")" ] ||
-		    continue
-		echo "$pid ($(tr '\0' ' ' < "$dir/cmdline" 2>/dev/null))"
-	done
+# The processes that carry our mark, but for this shell, into $work/left.
+find_leftovers() {
+	grep -lzxF "DS_TEST_MARK=$DS_TEST_MARK" /proc/[0-9]*/environ \
+	    > "$work/marked" 2> /dev/null || :
+	: > "$work/left"
+	while IFS=/ read -r _ _ pid _; do
+		[ "$pid" != $$ ] && [ -d "/proc/$pid" ] || continue
+		echo "$pid" >> "$work/left"
+		echo "LEFT BEHIND: process $pid:" \
+		    "$(tr '\0' ' ' < "/proc/$pid/cmdline" 2> /dev/null)"
+	done < "$work/marked"
 }
 
 finish() {
 	status=$?
 	trap - EXIT
-	left=$(leftovers)
-	if [ -n "$left" ]; then
-		echo "LEFT BEHIND: process $left"
-		echo "$left" | while read -r pid rest; do
-			kill -KILL "$pid" 2>/dev/null || :
-		done
+	set +e
+	find_leftovers
+	if [ -s "$work/left" ]; then
+		while read -r pid; do
+			kill -KILL "$pid" 2> /dev/null
+		done < "$work/left"
 		[ $status -ne 0 ] || status=1
 	fi
 	if [ -n "$(ls -A "$work/tmp")" ]; then
-		echo "LEFT BEHIND: in TMPDIR: $(ls -A "$work/tmp")"
+		echo "LEFT BEHIND: in TMPDIR:" "$work"/tmp/*
 		[ $status -ne 0 ] || status=1
 	fi
 	cd /
+	chmod -R u+rwX "$work" 2> /dev/null
 	rm -rf "$work"
 	exit $status
 }
 trap finish EXIT
+# A shell that dies of a signal runs no EXIT trap.
+trap 'exit 129' HUP
+trap 'exit 130' INT
+trap 'exit 143' TERM
 
 # run CMD...: its exit status into $status, its output into $work/out and err.
 run() {
@@ -113,12 +134,152 @@ is_root() { [ "$(id -u)" -eq 0 ]; }
 configured() { grep -q "^#define $1 1" "$top_builddir/config.h"; }
 need_crash_points() { configured WITH_CRASH_POINTS || skip "built without --enable-crash-points"; }
 
+# event N WHAT: so much was done; `make soak` adds it up.
+event() { echo "EVENT $*"; }
+
+# crash_points PREFIX: the names of all points in the source that begin so.
+crash_points() {
+	find "$top_srcdir" \( -name build -o -name tests \) -prune -o -name '*.c' -exec \
+	    sed -n "s/.*crash_point(\"\($1[^\"]*\)\").*/\1/p" {} + | sort -u
+}
+
+#--- preloaded shims ---------------------------------------------------------
+
 # A preloaded shim and AddressSanitizer's own allocator do not go together.
 is_sanitized() { nm "$destall" 2>/dev/null | grep -Eq '__(asan|tsan)_init'; }
 need_preload() { ! is_sanitized || skip "no preloaded shims in a sanitized build"; }
 
-# crash_points PREFIX: the names of all points in the source that begin so.
-crash_points() {
-	find "$top_srcdir" -name build -prune -o -name '*.c' -exec \
-	    sed -n "s/.*crash_point(\"\($1[^\"]*\)\").*/\1/p" {} + | sort -u
+# shim NAME: the object of tests/shim/NAME.c, to preload.
+shim() {
+	shim_file=$top_builddir/tests/shim/.libs/$1.so
+	[ -f "$shim_file" ] || { echo "no $shim_file" >&2; exit 99; }
+	echo "$shim_file"
+}
+
+# harness NAME: the program of tests/harness/NAME.c.
+harness() { echo "$top_builddir/tests/harness/$1"; }
+
+# with_fail SETTING CMD...: as run, with the calls that SETTING names failing
+# (tests/shim/fail.c) in $fail_exe.  CMD may be a function of the test.
+with_fail() {
+	fail_setting=$1
+	shift
+	status=0
+	(
+		ulimit -c 0
+		export LD_PRELOAD="$fail_shim" DS_FAIL="$fail_setting"
+		export DS_FAIL_EXE="$fail_exe" DS_FAIL_COUNT="$work/calls"
+		"$@"
+	) > "$work/out" 2> "$work/err" || status=$?
+}
+
+# fail_calls FUNCTION ERRNO CMD...: runs CMD with the first call of FUNCTION
+# failing with ERRNO (or being `short`), then with the second one, and so on;
+# each once, and each from there on.  After each, CMD must have ended with one
+# of $fail_statuses, no signal, at most $fail_lines lines on standard error,
+# and no sanitizer's report; then check_after_failure is called, where the test
+# has one, as `check_after_failure SETTING`.  A function before_failure, where
+# there is one, puts things in order before each run.
+#
+# Of more calls than DS_FAIL_LIMIT, one is chosen in each of as many equal
+# stretches; DS_SEED chooses.
+fail_exe=destall
+fail_statuses="0 1"
+fail_lines=1
+fail_calls() {
+	fail_call=$1 fail_errno=$2
+	shift 2
+	need_preload
+	fail_shim=$(shim fail)
+	rm -f "$work/calls"
+	call_hook before_failure
+	with_fail "" "$@"
+	fail_total=$(awk -v f="$fail_call" '$2 == f && $3 > n { n = $3 }
+	    END { print n + 0 }' "$work/calls" 2> /dev/null) || fail_total=0
+	for k in $(choose_calls "$fail_total"); do
+		fail_once "$fail_call:$k:$fail_errno" "$@"
+		fail_once "$fail_call:$k+:$fail_errno" "$@"
+		fail_runs=$((${fail_runs:-0} + 2))
+	done
+	event "${fail_runs:-0}" "failing calls of $fail_call ($fail_errno, of $fail_total)"
+	fail_runs=0
+}
+
+choose_calls() {
+	awk -v n="$1" -v limit="${DS_FAIL_LIMIT:-60}" -v seed="$DS_SEED" 'BEGIN {
+		srand(seed)
+		if (n <= limit)
+			limit = n
+		for (i = 0; i < limit; i++)
+			print 1 + int((i + (limit == n ? 0 : rand())) * n / limit)
+	}'
+}
+
+fail_once() {
+	call_hook before_failure
+	fail_about="with DS_FAIL=$1"
+	with_fail "$@"
+	check_end "$fail_about"
+	call_hook check_after_failure "$1"
+}
+
+# A function that the test may define.
+call_hook() {
+	! command -v "$1" > /dev/null || "$@"
+}
+
+# check_end ABOUT: what must hold however a command was hurt.
+check_end() {
+	[ "$status" -lt 128 ] || fail "$1: died of signal $((status - 128))"
+	case " $fail_statuses " in
+	*" $status "*) ;;
+	*) fail "$1: exit status $status, not one of $fail_statuses" ;;
+	esac
+	[ "$(wc -l < "$work/err")" -le "$fail_lines" ] ||
+	    fail "$1: more than $fail_lines lines on standard error"
+	! grep -Eq 'Sanitizer|runtime error:' "$work/err" ||
+	    fail "$1: a sanitizer's report"
+}
+
+# fail_syscalls SYSCALL ERRNO CMD...: the same beneath the C library, by
+# strace, so that what printf writes is seen too.  Calls before main() count:
+# name a call that the loader does not make.
+fail_syscalls() {
+	fail_call=$1 fail_errno=$2
+	shift 2
+	need_tracing
+	call_hook before_failure
+	run strace -f -qq -o "$work/calls" -e "trace=$fail_call" "$@"
+	fail_total=$(grep -c "$fail_call(" "$work/calls") || :
+	for k in $(choose_calls "$fail_total"); do
+		trace_once "$k" "$@"
+		trace_once "$k+" "$@"
+		fail_runs=$((${fail_runs:-0} + 2))
+	done
+	event "${fail_runs:-0}" "failing system calls of $fail_call ($fail_errno, of $fail_total)"
+	fail_runs=0
+}
+
+trace_once() {
+	fail_about="with the system call $fail_call:$1:$fail_errno"
+	trace_when=$1
+	shift
+	call_hook before_failure
+	run strace -f -qq -o /dev/null \
+	    -e "inject=$fail_call:error=$fail_errno:when=$trace_when" "$@"
+	check_end "$fail_about"
+	call_hook check_after_failure "$fail_call:$trace_when:$fail_errno"
+}
+
+# LeakSanitizer cannot work under a tracer.
+need_tracing() {
+	need strace
+	! is_sanitized || skip "no tracing of a sanitized build"
+	strace -qq -o /dev/null true 2> /dev/null || skip "strace may not trace here"
+}
+
+# storm CMD...: as run, with a thousand signals a second to $fail_exe.
+storm() {
+	need_preload
+	run "$(harness storm)" "$(shim storm)" "$fail_exe" "$@"
 }

@@ -10,88 +10,30 @@ TEST_EXTENSIONS = .sh
 SH_LOG_COMPILER = $(SHELL)
 EXTRA_DIST += %D%/lib.sh %D%/suite.sh %D%/check-all %D%/fresh-debian
 
-if WITH_CMOCKA
-# What every unit test is linked with: its own file, the check for leaks, and
-# the whole program but main().
-unit_cppflags = $(AM_CPPFLAGS) $(CMOCKA_CFLAGS) $(JSON_CFLAGS) $(JPEG_CFLAGS)
-unit_ldadd = libunit.la libhost.la $(CMOCKA_LIBS)
-check_LTLIBRARIES += libunit.la
-libunit_la_SOURCES = %D%/harness/leak.c %D%/harness/leak.h %D%/harness/unit.h
-libunit_la_CPPFLAGS = $(unit_cppflags)
+include %D%/harness/local.mk
 
+# A unit test is one file, linked with the check for leaks and the whole
+# program but main().
+if WITH_CMOCKA
+LDADD = libleak.la libhost.la $(CMOCKA_LIBS)
+unit_tests = \
+	%D%/unit_err \
+	%D%/unit_clock \
+	%D%/unit_crash \
+	%D%/unit_hist \
+	%D%/unit_parse \
+	%D%/unit_io \
+	%D%/unit_memfd \
+	%D%/unit_segment \
+	%D%/unit_wire \
+	%D%/unit_text \
+	%D%/unit_term \
+	%D%/unit_progress \
+	%D%/unit_json \
+	%D%/unit_args
+# end of unit_tests
 check_PROGRAMS += $(unit_tests)
 TESTS += $(unit_tests)
-unit_tests =
-
-unit_tests += %D%/unit_hist
-%C%_unit_hist_SOURCES = %D%/unit_hist.c
-%C%_unit_hist_CPPFLAGS = $(unit_cppflags)
-%C%_unit_hist_LDADD = $(unit_ldadd)
-
-unit_tests += %D%/unit_err
-%C%_unit_err_SOURCES = %D%/unit_err.c
-%C%_unit_err_CPPFLAGS = $(unit_cppflags)
-%C%_unit_err_LDADD = $(unit_ldadd)
-
-unit_tests += %D%/unit_clock
-%C%_unit_clock_SOURCES = %D%/unit_clock.c
-%C%_unit_clock_CPPFLAGS = $(unit_cppflags)
-%C%_unit_clock_LDADD = $(unit_ldadd)
-
-unit_tests += %D%/unit_io
-%C%_unit_io_SOURCES = %D%/unit_io.c
-%C%_unit_io_CPPFLAGS = $(unit_cppflags)
-%C%_unit_io_LDADD = $(unit_ldadd)
-
-unit_tests += %D%/unit_parse
-%C%_unit_parse_SOURCES = %D%/unit_parse.c
-%C%_unit_parse_CPPFLAGS = $(unit_cppflags)
-%C%_unit_parse_LDADD = $(unit_ldadd)
-
-unit_tests += %D%/unit_crash
-%C%_unit_crash_SOURCES = %D%/unit_crash.c
-%C%_unit_crash_CPPFLAGS = $(unit_cppflags)
-%C%_unit_crash_LDADD = $(unit_ldadd)
-
-unit_tests += %D%/unit_memfd
-%C%_unit_memfd_SOURCES = %D%/unit_memfd.c
-%C%_unit_memfd_CPPFLAGS = $(unit_cppflags)
-%C%_unit_memfd_LDADD = $(unit_ldadd)
-
-unit_tests += %D%/unit_segment
-%C%_unit_segment_SOURCES = %D%/unit_segment.c
-%C%_unit_segment_CPPFLAGS = $(unit_cppflags)
-%C%_unit_segment_LDADD = $(unit_ldadd)
-
-unit_tests += %D%/unit_wire
-%C%_unit_wire_SOURCES = %D%/unit_wire.c
-%C%_unit_wire_CPPFLAGS = $(unit_cppflags)
-%C%_unit_wire_LDADD = $(unit_ldadd)
-
-unit_tests += %D%/unit_text
-%C%_unit_text_SOURCES = %D%/unit_text.c
-%C%_unit_text_CPPFLAGS = $(unit_cppflags)
-%C%_unit_text_LDADD = $(unit_ldadd)
-
-unit_tests += %D%/unit_term
-%C%_unit_term_SOURCES = %D%/unit_term.c
-%C%_unit_term_CPPFLAGS = $(unit_cppflags)
-%C%_unit_term_LDADD = $(unit_ldadd)
-
-unit_tests += %D%/unit_progress
-%C%_unit_progress_SOURCES = %D%/unit_progress.c
-%C%_unit_progress_CPPFLAGS = $(unit_cppflags)
-%C%_unit_progress_LDADD = $(unit_ldadd)
-
-unit_tests += %D%/unit_json
-%C%_unit_json_SOURCES = %D%/unit_json.c
-%C%_unit_json_CPPFLAGS = $(unit_cppflags)
-%C%_unit_json_LDADD = $(unit_ldadd)
-
-unit_tests += %D%/unit_args
-%C%_unit_args_SOURCES = %D%/unit_args.c
-%C%_unit_args_CPPFLAGS = $(unit_cppflags)
-%C%_unit_args_LDADD = $(unit_ldadd)
 endif
 
 scenarios = \
@@ -103,13 +45,35 @@ scenarios = \
 	%D%/a0006-hardening.sh \
 	%D%/a0007-points.sh \
 	%D%/a0008-dist.sh \
-	%D%/a0009-shell.sh
+	%D%/a0009-shell.sh \
+	%D%/b0001-harness.sh \
+	%D%/b0002-harness-fail.sh \
+	%D%/b0003-harness-slow.sh \
+	%D%/b0004-harness-storm.sh \
+	%D%/b0005-harness-cgroup.sh \
+	%D%/b0006-harness-soak.sh \
+	%D%/b0090-bench.sh \
+	%D%/n0001-failing-memory.sh \
+	%D%/n0002-failing-output.sh \
+	%D%/n0003-storm.sh
 # end of scenarios
 dist_check_SCRIPTS += $(scenarios)
 TESTS += $(scenarios)
 
 include %D%/fuzz/local.mk
+include %D%/bench/local.mk
 
+# What scenario tests need, without running any.
+check-programs: $(check_LTLIBRARIES) $(check_PROGRAMS)
+
+# Crash and fault tests over and over: tests/soak/run says how to choose.
+soak: all
+	@$(MAKE) $(AM_MAKEFLAGS) check-programs
+	@$(AM_TESTS_ENVIRONMENT) $(SHELL) $(srcdir)/%D%/soak/run
+EXTRA_DIST += %D%/soak/run
+
+# The builds that do not fit into CI's time.
 check-all:
 	$(srcdir)/%D%/check-all
-.PHONY: check-all
+
+.PHONY: check-programs soak check-all

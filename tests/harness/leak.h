@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * leak.h: a unit test must leave the process as it found it: no descriptor,
- * mapping of shared memory, child process or heap block more.
+ * mapping, thread, child process or heap block more, and the same signal
+ * handlers and mask, working directory, umask and environment.
  */
 
 #ifndef HARNESS_LEAK_H

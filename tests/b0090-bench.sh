@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: Apache-2.0
+# The frame of the benchmarks: its own tests, and one real benchmark in its
+# quick form.
+. "${top_srcdir:?run by make check}/tests/lib.sh"
+[ -n "${PYTHON-}" ] || skip "configured without Python"
+
+export PYTHONDONTWRITEBYTECODE=1 PYTHONPATH="$top_srcdir/tests/bench"
+run "$PYTHON" -m unittest test_bench
+expect_status 0
+expect_err '^Ran [1-9][0-9]* tests'
+
+run "$PYTHON" "$top_srcdir/tests/bench/wire" --quick
+case $status in
+0)
+	expect_out 'ns_per_round_trip .*median'
+	expect_out '^  wire .*\[[0-9.]*, [0-9.]*\]'
+	;;
+*)
+	# Only `make bench` builds its program.
+	expect_status 1
+	expect_err 'No such file or directory: .*make bench-programs'
+	;;
+esac

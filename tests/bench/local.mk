@@ -1,0 +1,26 @@
+# bench: `make bench` runs each benchmark in its quick form, to see that they
+# work; for figures run one by hand (README.md beside this file).
+
+benches = \
+	%D%/wire
+# end of benches
+bench_programs = \
+	%D%/wire_loop
+# end of bench_programs
+EXTRA_PROGRAMS = $(bench_programs)
+CLEANFILES += $(bench_programs)
+%C%_wire_loop_LDADD = libguest.la
+EXTRA_DIST += $(benches) %D%/bench.py %D%/test_bench.py %D%/README.md
+
+bench-programs: $(bench_programs)
+
+bench: all
+	@$(MAKE) $(AM_MAKEFLAGS) bench-programs
+	@test -n '$(PYTHON)' || { echo 'make bench: configured without Python'; exit 1; }
+	@for b in $(benches); do \
+		top_builddir='$(abs_top_builddir)' PYTHONDONTWRITEBYTECODE=1 \
+		    $(PYTHON) $(srcdir)/$$b --quick || exit 1; \
+		echo; \
+	done
+
+.PHONY: bench bench-programs

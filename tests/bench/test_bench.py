@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tests of bench.py; run by tests/b0090-bench.sh."""
+
+import contextlib
+import io
+import json
+import os
+import random
+import sys
+import tempfile
+import unittest
+
+import bench
+
+
+def quiet_main(b, *argv):
+    """(exit status, standard output, standard error)"""
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        status = b.main(list(argv))
+    return status, out.getvalue(), err.getvalue()
+
+
+class Figures(unittest.TestCase):
+    def test_quantiles(self):
+        self.assertEqual(bench.quantile([4, 1, 3, 2], 0), 1)
+        self.assertEqual(bench.quantile([4, 1, 3, 2], 1), 4)
+        self.assertEqual(bench.quantile([4, 1, 3, 2], 0.5), 2.5)
+        self.assertEqual(bench.quantile([10, 20, 30, 40, 50], 0.25), 20)
+        self.assertEqual(bench.quantile([7], 0.3), 7)
+
+    def test_description(self):
+        d = bench.describe([3.0, 1.0, 2.0, 100.0, 4.0])
+        self.assertEqual(d, {"median": 3.0, "q1": 2.0, "q3": 4.0,
+                             "min": 1.0, "max": 100.0})
+
+    def test_ratio_is_of_the_same_round(self):
+        """A machine that gets ten times slower does not move the ratio."""
+        speeds = [1.0, 1.0, 1.0, 10.0, 10.0, 10.0]
+        r = bench.compare([2 * s for s in speeds], speeds, random.Random(1))
+        self.assertEqual(r["ratio"], 2.0)
+        self.assertEqual(r["interval"], [2.0, 2.0])
+
+    def test_interval_holds_the_truth(self):
+        """95 % of such intervals do; of 60, fewer than 45 never."""
+        rng, held = random.Random(7), 0
+        for _ in range(60):
+            base = [rng.gauss(100, 5) for _ in range(21)]
+            ours = [rng.gauss(130, 5) for _ in range(21)]
+            low, high = bench.compare(ours, base, rng)["interval"]
+            self.assertLess(low, high)
+            held += low <= 1.3 <= high
+        self.assertGreater(held, 45)
+
+    def test_no_ratio_to_zero(self):
+        self.assertIsNone(bench.compare([1.0], [0.0], random.Random(1)))
+
+    def test_drift(self):
+        self.assertAlmostEqual(bench.drift([1.0, 1.1, 1.0]), 0.1)
+        self.assertNotIn("trust", bench.drift_line(0.01))
+        self.assertIn("trust the ratios", bench.drift_line(0.2))
+
+    def test_spin_gives_the_cores_back(self):
+        cores = os.sched_getaffinity(0)
+        self.assertGreater(bench.spin(), 0)
+        self.assertEqual(os.sched_getaffinity(0), cores)
+
+
+class Results(unittest.TestCase):
+    def test_last_line_is_json(self):
+        parse = bench.parse_result
+        self.assertEqual(parse("hello\n12.5\n"), {"value": 12.5})
+        self.assertEqual(parse('x\n{"a": 1, "b": 2.5, "c": "text"}\n\n'),
+                         {"a": 1.0, "b": 2.5})
+        for text in ("", "hello", "[1]", "true", "null", '{"a": "b"}'):
+            self.assertIsNone(parse(text), text)
+
+    def test_a_command_that_says_nothing_is_timed(self):
+        figures = bench.run_command([sys.executable, "-c", "pass"])
+        self.assertEqual(set(figures), {bench.WALL, bench.CPU})
+        self.assertGreater(figures[bench.WALL], 0)
+        self.assertGreater(figures[bench.CPU], 0)
+
+    def test_a_command_with_a_figure(self):
+        figures = bench.run_command(
+            [sys.executable, "-c", "print('{\"ns\": 5}')"])
+        self.assertEqual(figures["ns"], 5.0)
+        self.assertNotIn(bench.WALL, figures)
+
+    def test_functions(self):
+        self.assertIn(bench.WALL, bench.run_callable(lambda: None))
+        self.assertEqual(bench.run_callable(lambda: 3)["value"], 3.0)
+        self.assertEqual(bench.run_callable(lambda: {"x": 4})["x"], 4.0)
+
+    def test_instructions_of_a_function(self):
+        n, why = bench.count_instructions(bench.Case("f", lambda: None))
+        self.assertIsNone(n)
+        self.assertIn("only commands", why)
+
+
+class Order(unittest.TestCase):
+    def record(self, seed, rounds=6, warmup=2):
+        calls = []
+        b = bench.Bench("order")
+        for name in "abc":
+            b.case(name, lambda name=name: calls.append(name))
+        samples, spins = b.measure(rounds, warmup, seed)
+        return calls, samples, spins
+
+    def test_every_case_once_a_round(self):
+        calls, samples, spins = self.record(1)
+        self.assertEqual(len(calls), 8 * 3)
+        for i in range(0, len(calls), 3):
+            self.assertEqual(sorted(calls[i:i + 3]), ["a", "b", "c"])
+        self.assertEqual(len(samples["b"][bench.WALL]), 6)
+        self.assertEqual(len(spins), 9)
+
+    def test_the_order_varies_and_is_seeded(self):
+        calls = self.record(1)[0]
+        self.assertGreater(len({tuple(calls[i:i + 3])
+                                for i in range(0, len(calls), 3)}), 1)
+        self.assertEqual(calls, self.record(1)[0])
+        self.assertNotEqual(calls, self.record(2)[0])
+
+
+class Main(unittest.TestCase):
+    def make(self):
+        b = bench.Bench("double", rounds=5)
+        b.case("one", lambda: {"ns": 100})
+        b.case("two", lambda: {"ns": 200})
+        b.case("half", lambda: {"ns": 50})
+        return b
+
+    def test_text(self):
+        status, out, err = quiet_main(self.make())
+        self.assertEqual((status, err), (0, ""))
+        self.assertRegex(out, r"(?m)^double$")
+        self.assertRegex(out, r"cores, Linux .*; 5 rounds, seed 1")
+        self.assertRegex(out, r"one +100 .* baseline")
+        self.assertRegex(out, r"two +200 .* 2\.000 \[2\.000, 2\.000\] worse")
+        self.assertRegex(out, r"half +50 .* 0\.500 \[0\.500, 0\.500\] better")
+        self.assertRegex(out, r"speed of a core drifted by")
+
+    def test_more_is_better(self):
+        b = self.make()
+        b.lower_is_better = False
+        out = quiet_main(b)[1]
+        self.assertRegex(out, r"two +200 .* better")
+
+    def test_json(self):
+        status, out, _ = quiet_main(self.make(), "--json", "--rounds", "3",
+                                    "--seed=9")
+        d = json.loads(out)
+        self.assertEqual(status, 0)
+        self.assertEqual((d["schema_version"], d["rounds"], d["seed"]),
+                         (1, 3, 9))
+        self.assertEqual(d["baseline"], "one")
+        self.assertEqual([c["name"] for c in d["cases"]],
+                         ["one", "two", "half"])
+        two = d["cases"][1]["figures"]["ns"]
+        self.assertEqual(two["values"], [200.0] * 3)
+        self.assertEqual(two["to_baseline"]["ratio"], 2.0)
+        self.assertNotIn("to_baseline", d["cases"][0]["figures"]["ns"])
+        self.assertEqual(set(d["machine"]), {"cpu", "cores", "kernel"})
+
+    def test_output_file(self):
+        with tempfile.TemporaryDirectory() as d:
+            path = os.path.join(d, "out")
+            status, out, _ = quiet_main(self.make(), "--json", "-o", path)
+            self.assertEqual((status, out), (0, ""))
+            with open(path) as f:
+                json.load(f)
+        status, _, err = quiet_main(self.make(), "-o", "/none/out")
+        self.assertEqual(status, 1)
+        self.assertIn("/none/out", err)
+
+    def test_quick(self):
+        d = json.loads(quiet_main(self.make(), "--quick", "--json")[1])
+        self.assertEqual((d["rounds"], d["quick"]), (3, True))
+
+    def test_a_case_that_fails(self):
+        for argv, text in ((["false"], "exit status 1"),
+                           (["./none"], "No such file")):
+            b = bench.Bench("fails")
+            b.case("it", argv)
+            status, out, err = quiet_main(b)
+            self.assertEqual((status, out), (1, ""))
+            self.assertIn(text, err)
+            self.assertEqual(err.count("\n"), 1)
+
+    def test_figures_that_change(self):
+        figures = iter([{"a": 1}, {"a": 1}, {"b": 1}])
+        b = bench.Bench("changes")
+        b.case("it", lambda: next(figures))
+        status, _, err = quiet_main(b, "--rounds=3", "--warmup=0")
+        self.assertEqual(status, 1)
+        self.assertIn("round 3", err)
+
+    def test_wrong_arguments(self):
+        for argv in (["--rounds=0"], ["--nonsense"], ["--warmup=-1"]):
+            with self.assertRaises(SystemExit) as e:
+                quiet_main(self.make(), *argv)
+            self.assertEqual(e.exception.code, 2)
+
+    def test_names_are_unique(self):
+        b = self.make()
+        with self.assertRaises(bench.Broken):
+            b.case("one", lambda: None)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,45 @@
+# harness: what tests stand on: the check for leaks, little programs that
+# scenarios run, and objects that they preload (../shim).
+
+EXTRA_DIST += %D%/cgroup.py
+
+check_LTLIBRARIES += libleak.la
+libleak_la_SOURCES = %D%/leak.c %D%/leak.h %D%/heap.c %D%/heap.h %D%/unit.h
+
+harness_programs = \
+	%D%/leaky \
+	%D%/reader \
+	%D%/slowstat \
+	%D%/storm \
+	%D%/victim
+# end of harness_programs
+check_PROGRAMS += $(harness_programs)
+%C%_leaky_LDADD = libleak.la
+%C%_reader_LDADD =
+%C%_slowstat_SOURCES = %D%/slowstat.c tests/shim/slow_state.h
+%C%_slowstat_LDADD =
+%C%_storm_LDADD =
+%C%_victim_LDADD =
+
+# A -rpath makes libtool build a real shared object of what is not installed.
+# Shims are built without fortification and builtins, which would wrap what
+# they wrap, and without a sanitizer, under which they are not used.
+check_LTLIBRARIES += tests/shim/fail.la tests/shim/slow.la tests/shim/storm.la
+shim_cflags = -fvisibility=hidden $(WARN_CFLAGS) -fno-builtin \
+	-U_FORTIFY_SOURCE
+shim_ldflags = $(HARD_LDFLAGS) -module -avoid-version -rpath $(abs_builddir)
+shim_common = tests/shim/shim.c tests/shim/shim.h
+tests_shim_fail_la_SOURCES = $(shim_common) \
+	tests/shim/fail.c tests/shim/fail.h \
+	tests/shim/fail_memory.c tests/shim/fail_system.c
+tests_shim_fail_la_CFLAGS = $(shim_cflags)
+tests_shim_fail_la_LDFLAGS = $(shim_ldflags)
+tests_shim_slow_la_SOURCES = $(shim_common) \
+	tests/shim/slow.c tests/shim/slow.h \
+	tests/shim/slow_calls.c tests/shim/slow_state.h \
+	base/clock.c base/err.c base/must.c base/parse.c
+tests_shim_slow_la_CFLAGS = $(shim_cflags)
+tests_shim_slow_la_LDFLAGS = $(shim_ldflags)
+tests_shim_storm_la_SOURCES = $(shim_common) tests/shim/storm.c
+tests_shim_storm_la_CFLAGS = $(shim_cflags)
+tests_shim_storm_la_LDFLAGS = $(shim_ldflags)
