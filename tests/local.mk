@@ -27,6 +27,11 @@ unit_tests += %D%/unit_hist
 %C%_unit_hist_SOURCES = %D%/unit_hist.c
 %C%_unit_hist_CPPFLAGS = $(unit_cppflags)
 %C%_unit_hist_LDADD = $(unit_ldadd)
+
+unit_tests += %D%/unit_cgroup
+%C%_unit_cgroup_SOURCES = %D%/unit_cgroup.c
+%C%_unit_cgroup_CPPFLAGS = $(unit_cppflags)
+%C%_unit_cgroup_LDADD = $(unit_ldadd)
 endif
 
 scenarios =
