@@ -287,9 +287,11 @@ cgroup_find(struct cgroup *g, const char *root, const char *controller,
 		rc = find_mount(&mount, root);
 	if (rc == 0 && mount.found)
 		rc = set_dir(g, root, &mount);
-	if (rc < 0)
-		return err_fail(err, rc, "the cgroup of %s: cannot be found",
+	if (rc < 0) {
+		errno = -rc;
+		return err_errno(err, "the cgroup of %s cannot be found",
 		    controller);
+	}
 	g->version = member.version;
 	/* Version 2 names the controllers it has at the top. */
 	if (!mount.found || (g->version == 2 &&

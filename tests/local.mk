@@ -32,8 +32,24 @@ unit_tests += %D%/unit_cgroup
 %C%_unit_cgroup_SOURCES = %D%/unit_cgroup.c
 %C%_unit_cgroup_CPPFLAGS = $(unit_cppflags)
 %C%_unit_cgroup_LDADD = $(unit_ldadd)
+
+unit_tests += %D%/unit_doctor
+%C%_unit_doctor_SOURCES = %D%/unit_doctor.c
+%C%_unit_doctor_CPPFLAGS = $(unit_cppflags)
+%C%_unit_doctor_LDADD = $(unit_ldadd)
+
+unit_tests += %D%/unit_doctor_child
+%C%_unit_doctor_child_SOURCES = %D%/unit_doctor_child.c
+%C%_unit_doctor_child_CPPFLAGS = $(unit_cppflags)
+%C%_unit_doctor_child_LDADD = $(unit_ldadd)
 endif
 
 scenarios =
+scenarios += \
+	%D%/b0300-doctor.sh \
+	%D%/b0301-doctor-output.sh \
+	%D%/b0302-doctor-python.sh \
+	%D%/b0303-doctor-machine.sh
+# end of doctor's scenarios
 dist_check_SCRIPTS += $(scenarios)
 TESTS += $(scenarios)
