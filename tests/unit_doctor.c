@@ -21,6 +21,7 @@
 #include "tool/doctor_python.h"
 
 #define MAX_ERRNO	133
+#define LONG_VERSION	"1.1111111111111111111111111111111111111111111111"
 
 static const struct userns_settings open_settings = { 1, 0, 10000 };
 
@@ -262,8 +263,7 @@ python_that_is_none(void **state)
 		"destall-doctor\n3.11.2\n\033]0;x\007\n/p /\n",
 		"destall-doctor\n3.11.2\n2.0 0\n/p /\n",
 		"destall-doctor\n3.11.2.3.4.5.6.7.8.9.10.11.12\n\n/p /\n",
-		"destall-doctor\n3.11.2\n"
-		"1.1111111111111111111111111111111111111111111111\n/p /\n",
+		"destall-doctor\n3.11.2\n" LONG_VERSION "\n/p /\n",
 	};
 	static char huge[8192];
 	struct python_answer a;

@@ -24,7 +24,63 @@
 
 #define MAX_CHILDREN	16u
 #define GRACE_MS	1000u	/* for a killed child to disappear */
-#define NO_STREAMS	125	/* exit status: it could not begin */
+#define NO_STREAMS	213	/* exit status: could not begin; nobody else has it */
+
+/*--- signals -------------------------------------------------------------*/
+
+static volatile sig_atomic_t caught;	/* the signal that ends the command */
+
+static void
+note_signal(int sig)
+{
+	if (sig != SIGCHLD)
+		caught = sig;
+}
+
+static const int watched[] = { SIGCHLD, SIGINT, SIGTERM, SIGHUP };
+#define NR_WATCHED	(sizeof watched / sizeof *watched)
+
+static struct {
+	bool			held;
+	sigset_t		mask;		/* as it was before */
+	struct sigaction	old[NR_WATCHED];
+} signals;
+
+/* From the first child_start() on they are blocked but while ppoll() waits,
+ * so that none is missed, and none ends us alone. */
+static void
+hold_signals(void)
+{
+	struct sigaction act = { .sa_handler = note_signal };
+	sigset_t block;
+
+	if (signals.held)
+		return;
+	signals.held = true;
+	caught = 0;
+	/* Whoever started us may ignore SIGCHLD, and then nothing can be
+	 * waited for. */
+	signal(SIGCHLD, SIG_DFL);
+	sigemptyset(&block);
+	for (size_t i = 0; i < NR_WATCHED; i++)
+		sigaddset(&block, watched[i]);
+	must(sigprocmask(SIG_BLOCK, &block, &signals.mask) == 0);
+	for (size_t i = 0; i < NR_WATCHED; i++) {
+		must(sigaction(watched[i], NULL, &signals.old[i]) == 0);
+		if (signals.old[i].sa_handler != SIG_IGN)
+			must(sigaction(watched[i], &act, NULL) == 0);
+	}
+	sigdelset(&signals.mask, SIGCHLD);
+}
+
+static void
+release_signals(void)
+{
+	for (size_t i = 0; i < NR_WATCHED; i++)
+		must(sigaction(watched[i], &signals.old[i], NULL) == 0);
+	must(sigprocmask(SIG_SETMASK, &signals.mask, NULL) == 0);
+	signals.held = false;
+}
 
 /*--- in the child --------------------------------------------------------*/
 
@@ -36,6 +92,7 @@ live(child_f *body, void *arg, int out, pid_t parent)
 
 	/* A session of its own: no terminal, and all of it can be killed. */
 	setsid();
+	release_signals();
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != parent)
 		_exit(NO_STREAMS);
 	setrlimit(RLIMIT_CORE, &no_core);
@@ -55,9 +112,7 @@ child_start(struct child *c, child_f *body, void *arg)
 	int ends[2];
 
 	*c = (struct child){ .fd = -1, .end = CHILD_UNBORN };
-	/* Whoever started us may ignore SIGCHLD, and then nothing can be
-	 * waited for. */
-	signal(SIGCHLD, SIG_DFL);
+	hold_signals();
 	if (pipe2(ends, O_CLOEXEC) != 0) {
 		c->code = errno;
 		return;
@@ -79,53 +134,6 @@ child_start(struct child *c, child_f *body, void *arg)
 }
 
 /*--- waiting -------------------------------------------------------------*/
-
-static volatile sig_atomic_t caught;	/* the signal that ends the command */
-
-static void
-note_signal(int sig)
-{
-	if (sig != SIGCHLD)
-		caught = sig;
-}
-
-static const int watched[] = { SIGCHLD, SIGINT, SIGTERM, SIGHUP };
-#define NR_WATCHED	(sizeof watched / sizeof *watched)
-
-struct signals {
-	sigset_t		mask;
-	struct sigaction	old[NR_WATCHED];
-};
-
-/* Blocked but while ppoll() waits, so that none is missed before it. */
-static void
-hold_signals(struct signals *s)
-{
-	struct sigaction act = { .sa_handler = note_signal };
-	sigset_t block;
-
-	caught = 0;
-	sigemptyset(&block);
-	for (size_t i = 0; i < NR_WATCHED; i++)
-		sigaddset(&block, watched[i]);
-	must(sigprocmask(SIG_BLOCK, &block, &s->mask) == 0);
-	for (size_t i = 0; i < NR_WATCHED; i++) {
-		must(sigaction(watched[i], NULL, &s->old[i]) == 0);
-		if (s->old[i].sa_handler != SIG_IGN)
-			must(sigaction(watched[i], &act, NULL) == 0);
-	}
-	sigdelset(&s->mask, SIGCHLD);
-}
-
-static void
-release_signals(const struct signals *s)
-{
-	for (size_t i = 0; i < NR_WATCHED; i++)
-		must(sigaction(watched[i], &s->old[i], NULL) == 0);
-	must(sigprocmask(SIG_SETMASK, &s->mask, NULL) == 0);
-	if (caught != 0)
-		raise(caught);
-}
 
 static void
 kill_child(const struct child *c)
@@ -225,8 +233,7 @@ give_up(struct child *children, unsigned nr)
 }
 
 static void
-sleep_until_news(const struct child *children, unsigned nr, int left_ms,
-    const sigset_t *mask)
+sleep_until_news(const struct child *children, unsigned nr, int left_ms)
 {
 	struct pollfd fds[MAX_CHILDREN];
 	struct timespec left = {
@@ -237,7 +244,7 @@ sleep_until_news(const struct child *children, unsigned nr, int left_ms,
 	/* poll() passes over a descriptor of -1. */
 	for (unsigned i = 0; i < nr; i++)
 		fds[i] = (struct pollfd){ children[i].fd, POLLIN, 0 };
-	(void)ppoll(fds, nr, &left, mask);
+	(void)ppoll(fds, nr, &left, &signals.mask);
 }
 
 void
@@ -245,11 +252,10 @@ child_wait(struct child *children, unsigned nr, unsigned limit_ms)
 {
 	uint64_t deadline = clock_now_ns() + limit_ms * NS_PER_MS;
 	bool killed = false;
-	struct signals signals;
 	int left_ms;
 
 	must(nr <= MAX_CHILDREN);
-	hold_signals(&signals);
+	must(signals.held);
 	while (look_after(children, nr) > 0) {
 		left_ms = clock_left_ms(deadline);
 		if (!killed && (left_ms == 0 || caught != 0)) {
@@ -262,9 +268,11 @@ child_wait(struct child *children, unsigned nr, unsigned limit_ms)
 			give_up(children, nr);
 			break;
 		}
-		sleep_until_news(children, nr, left_ms, &signals.mask);
+		sleep_until_news(children, nr, left_ms);
 	}
-	release_signals(&signals);
+	release_signals();
+	if (caught != 0)
+		raise(caught);
 }
 
 void
@@ -296,29 +304,27 @@ child_explain(const struct child *c, char *text, size_t size)
 	const char *why;
 
 	switch (c->end) {
-	case CHILD_DONE:
+	case CHILD_CRASHED:
+		why = sigdescr_np(c->code);
+		(void)snprintf(text, size, "crashed: %s",
+		    why != NULL ? why : "unknown signal");
+		break;
+	case CHILD_LATE:
+		(void)snprintf(text, size, "gave no answer in time");
+		break;
+	case CHILD_FLOODED:
+		(void)snprintf(text, size, "wrote more than %u bytes",
+		    CHILD_OUTPUT);
+		break;
+	case CHILD_UNBORN:
+		(void)snprintf(text, size, "could not be started: %s",
+		    doctor_errno(c->code));
+		break;
+	default:
 		if (c->code == 0)
 			(void)snprintf(text, size, "gave no sensible answer");
 		else
 			(void)snprintf(text, size, "ended with status %d",
 			    c->code);
-		return;
-	case CHILD_CRASHED:
-		why = sigdescr_np(c->code);
-		(void)snprintf(text, size, "crashed: %s",
-		    why != NULL ? why : "unknown signal");
-		return;
-	case CHILD_LATE:
-		(void)snprintf(text, size, "gave no answer in time");
-		return;
-	case CHILD_FLOODED:
-		(void)snprintf(text, size, "wrote more than %u bytes",
-		    CHILD_OUTPUT);
-		return;
-	case CHILD_UNBORN:
-		(void)snprintf(text, size, "could not be started: %s",
-		    doctor_errno(c->code));
-		return;
 	}
-	must(!"an unknown end of a child");
 }

@@ -42,7 +42,8 @@ typedef void child_f(int out, void *arg);
 	 * Its standard streams are /dev/null. */
 
 void child_start(struct child *c, child_f *body, void *arg);
-	/* Failing to start is an end like others: CHILD_UNBORN. */
+	/* Failing to start is an end like others: CHILD_UNBORN.  Signals are
+	 * held from here on: child_wait() must follow. */
 
 void child_wait(struct child *children, unsigned nr, unsigned limit_ms);
 	/* Until all have ended.  A signal that ends the command ends the
