@@ -19,7 +19,7 @@ done
 
 # No process may be started (root is not held by this limit).
 if ! is_root; then
-	run prlimit --nproc=1:1 "$destall" doctor
+	run env COLUMNS=200 prlimit --nproc=1:1 "$destall" doctor
 	expect_status 0
 	expect_out 'could not be started: .*EAGAIN'
 fi
