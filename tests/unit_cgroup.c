@@ -143,6 +143,25 @@ v2_limit_is_the_least_of_all_levels(void **state)
 }
 
 static void
+free_is_the_least_of_all_levels(void **state)
+{
+	struct cgroup_memory m;
+	struct cgroup g;
+
+	(void)state;
+	tree_v2("/a/b");
+	put("sys/fs/cgroup/a/memory.max", "8589934592\n");
+	put("sys/fs/cgroup/a/memory.current", "3221225472\n");
+	put("sys/fs/cgroup/a/b/memory.max", "4294967296\n");
+	put("sys/fs/cgroup/a/b/memory.current", "3221225472\n");
+	assert_int_equal(cgroup_find(&g, root, "memory", NULL), 0);
+	assert_int_equal(cgroup_memory(&g, &m, NULL), 0);
+	assert_int_equal(m.limit_bytes, 4 * GIB);
+	assert_int_equal(m.free_bytes, GIB);
+	tree_free();
+}
+
+static void
 v2_high_counts_as_a_limit(void **state)
 {
 	struct cgroup_memory m;
@@ -262,7 +281,7 @@ static void
 group_outside_of_the_namespace(void **state)
 {
 	static const char *const paths[] = {
-		"/../other", "/a/../../b", "/gone (deleted)", "/not/there",
+		"/..", "/../other", "/a/../../b", "/gone (deleted)", "/not/there",
 	};
 	struct cgroup g;
 
@@ -433,6 +452,7 @@ the_real_tree(void **state)
 
 UNIT_MAIN(
 	UNIT(v2_limit_is_the_least_of_all_levels),
+	UNIT(free_is_the_least_of_all_levels),
 	UNIT(v2_high_counts_as_a_limit),
 	UNIT(v2_root_group_has_no_files),
 	UNIT(v2_without_the_controller),

@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -18,7 +19,7 @@
 #include "base/io.h"
 #include "tests/harness/unit.h"
 
-#define LONG_MS		60000u	/* never reached */
+#define LONG_MS		60000	/* never reached */
 
 static void
 answer(int out, void *arg)
@@ -78,7 +79,10 @@ flood(int out, void *arg)
 	hang(-1, NULL);
 }
 
-/* Ends, but leaves a child of its own that holds the pipe open. */
+/* Ends, but leaves a child of its own that holds the pipe open, and another
+ * pipe by which the test sees that it lives. */
+static int witness[2];
+
 static void
 leave_another(int out, void *arg)
 {
@@ -97,8 +101,25 @@ a_child_answers(void **state)
 	child_ask(&c, answer, &said, LONG_MS);
 	assert_true(child_answered(&c, &heard, sizeof heard));
 	assert_int_equal(heard, said);
+}
+
+static void
+what_a_child_started_ends_with_it(void **state)
+{
+	struct pollfd end = { .events = POLLIN };
+	int said = 4711, heard = 0;
+	struct child c;
+
+	(void)state;
+	assert_int_equal(pipe2(witness, O_CLOEXEC), 0);
 	child_ask(&c, leave_another, &said, LONG_MS);
 	assert_true(child_answered(&c, &heard, sizeof heard));
+	io_close(&witness[1]);
+	/* The last holder of the other end is gone. */
+	end.fd = witness[0];
+	assert_int_equal(poll(&end, 1, LONG_MS), 1);
+	assert_int_equal(end.revents, POLLHUP);
+	io_close(&witness[0]);
 }
 
 static void
@@ -207,6 +228,7 @@ no_descriptors_is_an_answer(void **state)
 
 UNIT_MAIN(
 	UNIT(a_child_answers),
+	UNIT(what_a_child_started_ends_with_it),
 	UNIT(a_wrong_answer_is_none),
 	UNIT(a_crash_is_seen),
 	UNIT(who_hangs_is_killed),
