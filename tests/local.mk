@@ -26,11 +26,14 @@ unit_tests = \
 	%D%/unit_memfd \
 	%D%/unit_segment \
 	%D%/unit_wire \
+	%D%/unit_cgroup \
 	%D%/unit_text \
 	%D%/unit_term \
 	%D%/unit_progress \
 	%D%/unit_json \
-	%D%/unit_args
+	%D%/unit_args \
+	%D%/unit_doctor \
+	%D%/unit_doctor_child
 # end of unit_tests
 check_PROGRAMS += $(unit_tests)
 TESTS += $(unit_tests)
@@ -53,6 +56,10 @@ scenarios = \
 	%D%/b0005-harness-cgroup.sh \
 	%D%/b0006-harness-soak.sh \
 	%D%/b0090-bench.sh \
+	%D%/b0300-doctor.sh \
+	%D%/b0301-doctor-output.sh \
+	%D%/b0302-doctor-python.sh \
+	%D%/b0303-doctor-machine.sh \
 	%D%/n0001-failing-memory.sh \
 	%D%/n0002-failing-output.sh \
 	%D%/n0003-storm.sh

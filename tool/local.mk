@@ -4,6 +4,20 @@ destall_SOURCES += %D%/main.c
 
 libhost_la_SOURCES += \
 	%D%/commands.c %D%/commands.h \
+	%D%/cmd_doctor.c %D%/doctor.h \
+	%D%/doctor_report.c \
+	%D%/doctor_child.c %D%/doctor_child.h \
+	%D%/doctor_kernel.c %D%/doctor_kernel.h \
+	%D%/doctor_namespaces.c \
+	%D%/doctor_eviction.c \
+	%D%/doctor_limits.c %D%/doctor_limits.h \
+	%D%/doctor_runtime.c \
+	%D%/doctor_counters.c %D%/doctor_counters.h \
+	%D%/doctor_pfm.c \
+	%D%/doctor_cuda.c %D%/doctor_cuda.h \
+	%D%/doctor_python.c %D%/doctor_python.h \
+	%D%/doctor_bench.c %D%/doctor_bench.h \
+	%D%/doctor_build.c \
 	%D%/cmd_help.c \
 	%D%/cmd_completion.c %D%/completion.c %D%/completion.h
 # end of libhost_la_SOURCES
