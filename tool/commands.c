@@ -19,9 +19,10 @@
 
 #define MAX_COMMANDS	32
 
-extern const struct command cmd_completion, cmd_help;
+extern const struct command cmd_completion, cmd_gen, cmd_help;
 
 const struct command *const commands[] = {
+	&cmd_gen,
 	&cmd_completion,
 	&cmd_help,
 	NULL,
