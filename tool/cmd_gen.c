@@ -182,7 +182,7 @@ run(const void *opts, int nr, char **operands)
 	if (gen_run(&o->plan, operands[0], o->count, (unsigned)o->threads, &r,
 	    &err) < 0)
 		return report_failure(o, &r, &err);
-	if (r.signal != 0 && r.there < o->count) {
+	if (r.signal != 0) {
 		say("gen: stopped: %" PRIu64 " of %" PRIu64 " images are "
 		    "there, the same command goes on from them", r.there,
 		    o->count);

@@ -192,8 +192,8 @@ leave_pool(struct gen_pool *p)
 	must(pthread_mutex_lock(&p->lock) == 0);
 	last = --p->running == 0;
 	must(pthread_mutex_unlock(&p->lock) == 0);
-	if (last)
-		must(io_write_all(p->fd, &one, sizeof one) == 0);
+	if (last)	/* who does not hear of it looks now and then */
+		(void)io_write_all(p->fd, &one, sizeof one);
 }
 
 static void *
@@ -300,6 +300,18 @@ gen_pool_fd(const struct gen_pool *p)
 {
 	must_be(p, POOL_MAGIC);
 	return p->fd;
+}
+
+bool
+gen_pool_is_over(struct gen_pool *p)
+{
+	bool over;
+
+	must_be(p, POOL_MAGIC);
+	must(pthread_mutex_lock(&p->lock) == 0);
+	over = p->running == 0;
+	must(pthread_mutex_unlock(&p->lock) == 0);
+	return over;
 }
 
 uint64_t

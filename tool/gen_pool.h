@@ -15,6 +15,7 @@
 #ifndef TOOL_GEN_POOL_H
 #define TOOL_GEN_POOL_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/err.h"
@@ -39,8 +40,10 @@ int gen_pool_start(struct gen_pool **out, const struct gen_task *task,
 	/* The task's pointers stay the caller's, until gen_pool_join().
 	 * Signals that the caller has blocked are blocked in all threads. */
 
+bool gen_pool_is_over(struct gen_pool *p);
+	/* No thread works any more. */
 int gen_pool_fd(const struct gen_pool *p);
-	/* Readable when no thread works any more. */
+	/* Readable when it is over; wait with a timeout all the same. */
 
 uint64_t gen_pool_made(struct gen_pool *p);
 void gen_pool_stop(struct gen_pool *p);

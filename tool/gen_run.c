@@ -69,6 +69,7 @@ open_stopper(struct stopper *s, struct ds_err *err)
 	return 0;
 }
 
+/* The signal that came, or 0. */
 static int
 read_stopper(struct stopper *s)
 {
@@ -137,10 +138,9 @@ watch_pool(struct gen_pool *pool, struct stopper *s, uint64_t found,
 	int stopped_by = 0;
 
 	progress_start(&progress, "gen", "images", found, count);
-	while ((fds[0].revents & POLLIN) == 0) {
+	while (!gen_pool_is_over(pool)) {
 		(void)poll(fds, 2, REDRAW_MS);
-		if (stopped_by == 0 && (fds[1].revents & POLLIN) != 0) {
-			stopped_by = read_stopper(s);
+		if (stopped_by == 0 && (stopped_by = read_stopper(s)) != 0) {
 			gen_pool_stop(pool);
 			must(pthread_sigmask(SIG_SETMASK, &s->before,
 			    NULL) == 0);
