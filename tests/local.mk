@@ -8,7 +8,7 @@ AM_TESTS_ENVIRONMENT = \
 	PYTHON='$(PYTHON)'; export PYTHON;
 TEST_EXTENSIONS = .sh
 SH_LOG_COMPILER = $(SHELL)
-EXTRA_DIST += %D%/lib.sh %D%/suite.sh %D%/check-all %D%/fresh-debian
+EXTRA_DIST += %D%/lib.sh %D%/gen.sh %D%/suite.sh %D%/check-all %D%/fresh-debian
 
 include %D%/harness/local.mk
 
@@ -32,6 +32,9 @@ unit_tests = \
 	%D%/unit_progress \
 	%D%/unit_json \
 	%D%/unit_args \
+	%D%/unit_gen_picture \
+	%D%/unit_gen_plan \
+	%D%/unit_gen_tar \
 	%D%/unit_doctor \
 	%D%/unit_doctor_child
 # end of unit_tests
@@ -56,13 +59,25 @@ scenarios = \
 	%D%/b0005-harness-cgroup.sh \
 	%D%/b0006-harness-soak.sh \
 	%D%/b0090-bench.sh \
+	%D%/b0101-command.sh \
+	%D%/b0102-completion.sh \
+	%D%/b0103-install.sh \
+	%D%/b0200-gen.sh \
+	%D%/b0201-gen-usage.sh \
+	%D%/b0202-gen-tar.sh \
 	%D%/b0300-doctor.sh \
 	%D%/b0301-doctor-output.sh \
 	%D%/b0302-doctor-python.sh \
 	%D%/b0303-doctor-machine.sh \
 	%D%/n0001-failing-memory.sh \
 	%D%/n0002-failing-output.sh \
-	%D%/n0003-storm.sh
+	%D%/n0003-storm.sh \
+	%D%/n0200-gen-errno.sh \
+	%D%/n0201-gen-full-disk.sh \
+	%D%/n0202-gen-folder.sh \
+	%D%/n0203-gen-lock.sh \
+	%D%/x0200-gen-kill.sh \
+	%D%/x0201-gen-signal.sh
 # end of scenarios
 dist_check_SCRIPTS += $(scenarios)
 TESTS += $(scenarios)

@@ -19,7 +19,18 @@ libhost_la_SOURCES += \
 	%D%/doctor_bench.c %D%/doctor_bench.h \
 	%D%/doctor_build.c \
 	%D%/cmd_help.c \
-	%D%/cmd_completion.c %D%/completion.c %D%/completion.h
+	%D%/cmd_completion.c %D%/completion.c %D%/completion.h \
+	%D%/cmd_gen.c \
+	%D%/gen_rng.h \
+	%D%/gen_texture.c %D%/gen_texture.h \
+	%D%/gen_leaves.c %D%/gen_leaves.h \
+	%D%/gen_picture.c %D%/gen_picture.h \
+	%D%/gen_jpeg.c %D%/gen_jpeg.h \
+	%D%/gen_plan.c %D%/gen_plan.h \
+	%D%/gen_set.c %D%/gen_set.h \
+	%D%/gen_tar.c %D%/gen_tar.h \
+	%D%/gen_pool.c %D%/gen_pool.h \
+	%D%/gen_run.c %D%/gen_run.h
 # end of libhost_la_SOURCES
 
 # Completions are printed by the program itself.

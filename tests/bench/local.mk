@@ -2,7 +2,8 @@
 # work; for figures run one by hand (README.md beside this file).
 
 benches = \
-	%D%/wire
+	%D%/wire \
+	%D%/gen
 # end of benches
 bench_programs = \
 	%D%/wire_loop
@@ -10,7 +11,7 @@ bench_programs = \
 EXTRA_PROGRAMS = $(bench_programs)
 CLEANFILES += $(bench_programs)
 %C%_wire_loop_LDADD = libguest.la
-EXTRA_DIST += $(benches) %D%/bench.py %D%/test_bench.py %D%/README.md
+EXTRA_DIST += $(benches) %D%/likeness %D%/bench.py %D%/test_bench.py %D%/README.md
 
 bench-programs: $(bench_programs)
 

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+# destall gen in folders that are not what it needs: one line each, and
+# nothing that is not its own is touched.
+. "${top_srcdir:?run by make check}/tests/lib.sh"
+. "$top_srcdir/tests/gen.sh"
+
+refused() {
+	text=$1
+	shift
+	expect_refused 1 "$text" gen --count 5 "$@"
+}
+
+# Something else is there.
+echo mine > file
+refused 'cannot open the folder file: Not a directory' file
+refused 'cannot make the folder none/set: No such file or directory' none/set
+mkdir foreign
+echo mine > foreign/notes
+refused 'foreign is not empty, and not a set of destall gen: choose a new folder' foreign
+[ "$(ls -A foreign)" = notes ] || fail "foreign was touched: $(ls -A foreign)"
+mkdir odd
+printf 'hello\nend\n' > odd/.destall-gen
+refused 'odd: not a record of this version of destall gen: choose a new folder' odd
+mkdir pipe
+mkfifo pipe/.destall-gen
+refused 'pipe/.destall-gen is not a file' pipe
+
+# Another set is there: the line names the difference.
+gen --count 5 set > /dev/null
+tree set > before
+refused 'set: the set there was made with seed 0, not 7: use the same options, or another folder' --seed 7 set
+refused 'set: the set there was made with quality 94, not 50' --quality 50 set
+refused 'set: the set there was made with tar 0, not 65536' --tar 64K set
+expect_refused 1 'set: the set there was made with size 40x30, not 30-40' \
+    "$destall" gen --count 5 --size 30-40 --classes 3 set
+expect_refused 1 'set: the set there was made with classes 3, not 4' \
+    "$destall" gen --count 5 --size 40x30 --classes 4 set
+tree set > after
+cmp before after || fail "a refused command changed the set"
+
+# Links are not followed: neither that of a class, nor of an image, of a part,
+# or of the record.
+gen --count 12 expected > /dev/null
+mkdir outside
+rm -rf set/class001
+ln -s ../outside set/class001
+refused 'cannot open the folder set/class001: (Not a directory|Too many levels)' set
+[ -z "$(ls -A outside)" ] || fail "followed the link of a class"
+rm set/class001
+echo precious > outside/file
+ln -sf ../../outside/file set/class000/000009.jpg
+ln -s ../outside/file set/.destall-gen.part0
+gen --count 12 set > /dev/null
+[ "$(cat outside/file)" = precious ] || fail "followed the link of a file"
+same_tree expected set "after links"
+rm set/.destall-gen
+ln -s ../outside/file set/.destall-gen
+refused 'cannot open set/.destall-gen: ' set
+[ "$(cat outside/file)" = precious ] || fail "followed the link of the record"
+ln -s expected link
+gen --count 12 link > /dev/null || fail "the folder itself may be a link"
+mkdir -p set2/.destall-gen.part0
+cp expected/.destall-gen set2
+refused 'cannot remove set2/.destall-gen.part0: ' set2
+
+# A torn record and nothing else: a run died at its very beginning.
+mkdir torn
+head -c 20 expected/.destall-gen > torn/.destall-gen
+gen --count 12 torn > /dev/null || fail "a torn record"
+same_tree expected torn "after a torn record"
+head -c 20 expected/.destall-gen > torn/.destall-gen
+refused 'torn is not empty, and not a set' torn
+
+# Limits of the process.
+status=0
+(ulimit -n 6; gen --count 5 many) > "$work/out" 2> "$work/err" || status=$?
+[ $status -eq 0 ] || { expect_status 1; expect_one_line '.*Too many open files'; }
+rm -rf many
+status=0
+(ulimit -f 1; "$destall" gen --count 5 --size 300x300 large) > "$work/out" 2> "$work/err" || status=$?
+expect_status 1
+expect_one_line 'cannot write large/class00./00000..jpg: File too large'
+check_clean large "a limit on the size of files"
+
+# A folder that may not be written; root may write everywhere.
+! is_root || exit 0
+mkdir closed
+chmod 555 closed
+refused 'cannot open closed/.destall-gen: Permission denied' closed
+refused 'cannot make the folder closed/set: Permission denied' closed/set
+chmod 755 closed
+gen --count 12 part > /dev/null
+rm part/class002/000002.jpg
+chmod 555 part/class002
+refused 'cannot write part/class002/000002.jpg: Permission denied: 4 of 5 images are there' part
+check_clean part "a class that may not be written"
+chmod 755 part/class002
+chmod 555 part
+run gen --count 2 part
+expect_status 0
+refused 'cannot write part/class002/000002.jpg: Permission denied' part
+chmod 755 part
+gen --count 12 part > /dev/null
+same_tree expected part "after permissions"

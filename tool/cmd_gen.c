@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * cmd_gen.c: `destall gen`: a data set of JPEG images for tests and trials.
+ * Runs in the command only.
+ */
+
+#include <config.h>
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/clock.h"
+#include "base/command.h"
+#include "base/json.h"
+#include "base/parse.h"
+#include "base/say.h"
+#include "base/text.h"
+#include "tool/gen_plan.h"
+#include "tool/gen_run.h"
+#include "tool/gen_tar.h"
+
+extern const struct command cmd_gen;
+
+struct gen_options {
+	uint64_t	count;		/* 0: not given */
+	uint64_t	threads;	/* 0: not given */
+	struct gen_plan	plan;
+	bool		json;
+	const char	*output;
+};
+
+static const struct gen_options defaults = {
+	.plan = {
+		.classes = 10, .quality = 94,
+		.size = { .width = 500, .height = 375 },
+	},
+};
+
+static int
+parse_shard_size(const char *text, void *field, struct ds_err *err)
+{
+	uint64_t *bytes = field;
+	int rc = parse_size(text, bytes, err);
+
+	if (rc == 0 && *bytes < GEN_TAR_MIN)
+		return err_fail(err, -ERANGE, "'%s' is too small for a shard: "
+		    "write 64M or 1G; at least %" PRIu64 " bytes", text,
+		    GEN_TAR_MIN);
+	return rc;
+}
+
+#define FIELD(member)	offsetof(struct gen_options, member)
+
+static const struct arg_option options[] = {
+	{ .name = "count", .letter = 'n', .kind = ARG_COUNT,
+	  .offset = FIELD(count), .value = "N", .min = 1, .max = GEN_COUNT_MAX,
+	  .help = "how many images; needed" },
+	{ .name = "seed", .kind = ARG_COUNT, .offset = FIELD(plan.seed),
+	  .value = "S", .max = INT64_MAX,
+	  .help = "other images for every seed, the same for the same [0]" },
+	{ .name = "size", .kind = ARG_PARSED, .offset = FIELD(plan.size),
+	  .value = "WxH|A-B", .parse = gen_size_parse,
+	  .help = "width and height in pixels, or limits of the longer side "
+	  "[500x375]" },
+	{ .name = "classes", .kind = ARG_COUNT, .offset = FIELD(plan.classes),
+	  .value = "C", .min = 1, .max = GEN_CLASSES_MAX,
+	  .help = "into how many class folders [10]" },
+	{ .name = "tar", .kind = ARG_PARSED,
+	  .offset = FIELD(plan.shard_bytes), .value = "SHARDSIZE",
+	  .parse = parse_shard_size,
+	  .help = "tar shards of at most this size instead of folders" },
+	{ .name = "quality", .kind = ARG_COUNT, .offset = FIELD(plan.quality),
+	  .value = "Q", .min = 1, .max = 100,
+	  .help = "of the JPEG encoder [94: about 110 kB at 500x375]" },
+	{ .name = "threads", .kind = ARG_COUNT, .offset = FIELD(threads),
+	  .value = "N", .min = 1, .max = 1024,
+	  .help = "how many work at once [all CPUs the process may use]" },
+	{ .name = "json", .kind = ARG_FLAG, .offset = FIELD(json),
+	  .help = "the result as a JSON document" },
+	{ .name = "output", .letter = 'o', .kind = ARG_TEXT,
+	  .offset = FIELD(output), .value = "FILE",
+	  .help = "where the JSON document goes [standard output]" },
+	{ .name = NULL },
+};
+
+static int
+check_options(const struct gen_options *o)
+{
+	if (o->count == 0)
+		say("gen: --count is missing: how many images? (see 'destall "
+		    "gen --help')");
+	else if (o->output != NULL && !o->json)
+		say("gen: --output is for --json (see 'destall gen --help')");
+	else
+		return STATUS_OK;
+	return STATUS_USAGE;
+}
+
+static double
+per_minute(const struct gen_outcome *r)
+{
+	return r->elapsed_ns == 0 ? 0 : (double)r->made * 60 *
+	    (double)NS_PER_S / (double)r->elapsed_ns;
+}
+
+static void
+print_result(const char *path, const struct gen_outcome *r)
+{
+	char images[TEXT_FIGURE], made[TEXT_FIGURE], bytes[TEXT_FIGURE];
+	char median[TEXT_FIGURE], time[TEXT_FIGURE], speed[TEXT_FIGURE];
+	char clean[1024];
+
+	text_clean(clean, sizeof clean, path);
+	printf("%s: %s images, %s, median %s: ", clean,
+	    text_count(images, r->there), text_size(bytes, r->sizes.sum),
+	    text_size(median, hist_quantile(&r->sizes, 0.5)));
+	if (r->made == 0)
+		printf("all were there already, nothing to do\n");
+	else
+		printf("%s made in %s, %s a minute\n",
+		    text_count(made, r->made),
+		    text_duration(time, r->elapsed_ns),
+		    text_count(speed, (uint64_t)per_minute(r)));
+}
+
+static int
+write_result(const struct gen_options *o, const char *path,
+    const struct gen_outcome *r)
+{
+	unsigned width, height;
+	json_t *doc = json_doc_new(), *more;
+	struct ds_err err;
+
+	gen_size_max(&o->plan.size, &width, &height);
+	more = json_pack("{so sI sI sI sI sI sI sf sf sI si si sI sI si}",
+	    "dir", json_text(path),
+	    "images", (json_int_t)r->there,
+	    "bytes", (json_int_t)r->sizes.sum,
+	    "classes", (json_int_t)o->plan.classes,
+	    "seed", (json_int_t)o->plan.seed,
+	    "made", (json_int_t)r->made,
+	    "found", (json_int_t)r->found,
+	    "seconds", (double)r->elapsed_ns / (double)NS_PER_S,
+	    "images_per_minute", per_minute(r),
+	    "median_bytes", (json_int_t)hist_quantile(&r->sizes, 0.5),
+	    "max_width", (int)width,
+	    "max_height", (int)height,
+	    "quality", (json_int_t)o->plan.quality,
+	    "shards", (json_int_t)r->shards,
+	    "threads", (int)r->threads);
+	if (more == NULL || json_object_update(doc, more) != 0)
+		say_no_memory();
+	json_decref(more);
+	if (json_doc_write(doc, o->output, &err) < 0)
+		return say_failure(&err, STATUS_FAILED);
+	return STATUS_OK;
+}
+
+/* What is there is whole, and the same command makes the rest. */
+static int
+report_failure(const struct gen_options *o, const struct gen_outcome *r,
+    struct ds_err *err)
+{
+	if (r->there > 0 || r->made > 0)
+		err_hint(err, err->code, "%" PRIu64 " of %" PRIu64 " images "
+		    "are there, the same command goes on from them", r->there,
+		    o->count);
+	return say_failure(err, STATUS_FAILED);
+}
+
+static int
+run(const void *opts, int nr, char **operands)
+{
+	const struct gen_options *o = opts;
+	struct gen_outcome r;
+	struct ds_err err;
+
+	(void)nr;
+	if (check_options(o) != STATUS_OK)
+		return STATUS_USAGE;
+	if (gen_run(&o->plan, operands[0], o->count, (unsigned)o->threads, &r,
+	    &err) < 0)
+		return report_failure(o, &r, &err);
+	if (r.signal != 0) {
+		say("gen: stopped: %" PRIu64 " of %" PRIu64 " images are "
+		    "there, the same command goes on from them", r.there,
+		    o->count);
+		gen_run_die(r.signal);
+	}
+	if (o->json)
+		return write_result(o, operands[0], &r);
+	print_result(operands[0], &r);
+	return STATUS_OK;
+}
+
+const struct command cmd_gen = {
+	.name = "gen",
+	.summary = "make a data set of JPEG images",
+	.operands = "DIR",
+	.about = "Makes images that cost as much to read and decode as "
+	    "photographs, as DIR/classNNN/NNNNNN.jpg. The same seed gives the "
+	    "same bytes on every machine. What was interrupted goes on with "
+	    "the same command; a larger --count adds to a set.",
+	.min_operands = 1,
+	.max_operands = 1,
+	.options = options,
+	.defaults = &defaults,
+	.options_size = sizeof defaults,
+	.run = run,
+};

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * gen_run.h: one run of `destall gen`: opens the set, makes what is missing,
+ * and tells how it ended.  Runs in the command only, in its main thread.
+ */
+
+#ifndef TOOL_GEN_RUN_H
+#define TOOL_GEN_RUN_H
+
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/hist.h"
+#include "tool/gen_plan.h"
+
+struct gen_outcome {
+	uint64_t	found;		/* images that were there before */
+	uint64_t	made;
+	uint64_t	there;		/* images that are there now */
+	uint64_t	shards;
+	uint64_t	elapsed_ns;
+	unsigned	threads;
+	int		signal;		/* that ended it early, or 0 */
+	struct hist	sizes;		/* of the files of the images there */
+};
+
+int gen_run(const struct gen_plan *plan, const char *path, uint64_t count,
+    unsigned threads, struct gen_outcome *out, struct ds_err *err);
+	/* threads may be 0: as many as there are CPUs for us.  out is filled
+	 * on failure too. */
+
+void gen_run_die(int signal);
+	/* As that signal would have ended us. */
+
+#endif

@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * gen_set.c: the folder of a data set.  Runs in the command only.
+ *
+ * The parts lie in the root and are files: ImageFolder of torchvision takes
+ * every folder in the root for a class and every file in those for a sample.
+ */
+
+#include <config.h>
+
+#include "tool/gen_set.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/crash.h"
+#include "base/io.h"
+
+#define RECORD		".destall-gen"
+#define PART_PREFIX	".destall-gen.part"
+
+/*--- parts ---------------------------------------------------------------*/
+
+void
+gen_set_part_name(char name[GEN_PART], unsigned worker)
+{
+	(void)snprintf(name, GEN_PART, PART_PREFIX "%u", worker);
+}
+
+int
+gen_set_open_part(const struct gen_set *s, unsigned worker)
+{
+	char name[GEN_PART];
+	int fd, rc;
+
+	gen_set_part_name(name, worker);
+	fd = openat(s->root, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW |
+	    O_CLOEXEC, 0666);
+	if (fd < 0)
+		return -errno;
+	rc = crash_point("gen.opened");
+	if (rc < 0) {
+		io_close(&fd);
+		gen_set_drop_part(s, worker);
+		return rc;
+	}
+	return fd;
+}
+
+/* Some file systems say only here that there was no room. */
+int
+gen_set_close_part(int *fd)
+{
+	int rc = close(*fd) != 0 && errno != EINTR ? -errno : 0;
+
+	*fd = -1;
+	return rc;
+}
+
+void
+gen_set_drop_part(const struct gen_set *s, unsigned worker)
+{
+	char name[GEN_PART];
+
+	gen_set_part_name(name, worker);
+	(void)unlinkat(s->root, name, 0);
+}
+
+/*--- opening -------------------------------------------------------------*/
+
+/* Removes the parts of a run that was killed; what lies in the root besides
+ * them and the record is counted. */
+static int
+sweep_root(const struct gen_set *s, unsigned *others, struct ds_err *err)
+{
+	int fd = openat(s->root, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *d = fd < 0 ? NULL : fdopendir(fd);
+	const struct dirent *e;
+	int rc = 0;
+
+	*others = 0;
+	if (d == NULL) {
+		rc = err_errno(err, "cannot list %s", s->path);
+		io_close(&fd);
+		return rc;
+	}
+	while (rc == 0 && (errno = 0, e = readdir(d)) != NULL) {
+		if (strcmp(e->d_name, ".") == 0 ||
+		    strcmp(e->d_name, "..") == 0 ||
+		    strcmp(e->d_name, RECORD) == 0)
+			continue;
+		if (strncmp(e->d_name, PART_PREFIX, strlen(PART_PREFIX)) != 0)
+			++*others;
+		else if (unlinkat(s->root, e->d_name, 0) != 0)
+			rc = err_errno(err, "cannot remove %s/%s", s->path,
+			    e->d_name);
+	}
+	if (rc == 0 && errno != 0)
+		rc = err_errno(err, "cannot list %s", s->path);
+	closedir(d);
+	return rc;
+}
+
+static int
+open_root(struct gen_set *s, struct ds_err *err)
+{
+	if (mkdir(s->path, 0777) != 0 && errno != EEXIST)
+		return err_errno(err, "cannot make the folder %s", s->path);
+	s->root = open(s->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (s->root < 0)
+		return err_errno(err, "cannot open the folder %s", s->path);
+	return 0;
+}
+
+static int
+refuse_foreign(const struct gen_set *s, struct ds_err *err)
+{
+	return err_fail(err, -ENOTEMPTY, "%s is not empty, and not a set of "
+	    "destall gen: choose a new folder", s->path);
+}
+
+/* A complete set can be looked at where nothing can be written. */
+static int
+open_record(struct gen_set *s, struct ds_err *err)
+{
+	int flags = O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
+	unsigned others;
+	int rc;
+
+	s->record = openat(s->root, RECORD, flags | O_RDWR);
+	if (s->record < 0 && (errno == EROFS || errno == EACCES))
+		s->record = openat(s->root, RECORD, flags | O_RDONLY);
+	if (s->record < 0 && errno == ENOENT) {
+		rc = sweep_root(s, &others, err);
+		if (rc < 0)
+			return rc;
+		if (others > 0)
+			return refuse_foreign(s, err);
+		s->record = openat(s->root, RECORD, flags | O_RDWR | O_CREAT,
+		    0666);
+	}
+	if (s->record < 0)
+		return err_errno(err, "cannot open %s/" RECORD, s->path);
+	return 0;
+}
+
+static int
+lock_record(const struct gen_set *s, struct ds_err *err)
+{
+	struct stat st;
+
+	if (fstat(s->record, &st) != 0 || !S_ISREG(st.st_mode))
+		return err_fail(err, -EINVAL, "%s/" RECORD " is not a file",
+		    s->path);
+	if (flock(s->record, LOCK_EX | LOCK_NB) == 0)
+		return 0;
+	if (errno == EWOULDBLOCK)
+		return err_fail(err, -EBUSY, "another destall gen is at work "
+		    "in %s: wait for it, or stop it", s->path);
+	return err_errno(err, "cannot lock %s/" RECORD, s->path);
+}
+
+static int
+write_record(const struct gen_set *s, struct ds_err *err)
+{
+	char text[GEN_RECORD];
+	size_t len = gen_plan_print(s->plan, text);
+	int rc;
+
+	rc = ftruncate(s->record, 0) != 0 || lseek(s->record, 0, SEEK_SET) != 0 ?
+	    -errno : io_write_all(s->record, text, len);
+	if (rc == 0)
+		rc = crash_point("gen.recorded");
+	if (rc == 0)
+		return 0;
+	errno = -rc;
+	return err_errno(err, "cannot write %s/" RECORD, s->path);
+}
+
+/* The record of a run that died while writing it is not whole; nothing but
+ * the record is in the folder then. */
+static int
+check_record(const struct gen_set *s, struct ds_err *err)
+{
+	char text[GEN_RECORD + 1];
+	struct ds_err why;
+	unsigned others;
+	ssize_t n;
+	int rc;
+
+	n = io_read_all(s->record, text, GEN_RECORD);
+	if (n < 0) {
+		errno = (int)-n;
+		return err_errno(err, "cannot read %s/" RECORD, s->path);
+	}
+	text[n] = '\0';
+	rc = gen_plan_is_whole(text) ?
+	    gen_plan_compare(s->plan, text, &why) : 1;
+	if (rc < 0) {
+		err_fail(err, rc, "%s: %s", s->path, why.text);
+		return err_hint(err, rc, rc == -EEXIST ? "use the same "
+		    "options, or another folder" : "choose a new folder");
+	}
+	if (sweep_root(s, &others, err) < 0)
+		return err->code;
+	if (rc == 0)
+		return 0;
+	return others > 0 ? refuse_foreign(s, err) : write_record(s, err);
+}
+
+int
+gen_set_open(struct gen_set *s, const char *path, const struct gen_plan *plan,
+    struct ds_err *err)
+{
+	int rc;
+
+	*s = (struct gen_set){
+		.path = path, .plan = plan, .root = -1, .record = -1,
+	};
+	rc = open_root(s, err);
+	if (rc == 0)
+		rc = open_record(s, err);
+	if (rc == 0)
+		rc = lock_record(s, err);
+	if (rc == 0)
+		rc = check_record(s, err);
+	if (rc < 0)
+		gen_set_close(s);
+	return rc;
+}
+
+void
+gen_set_close(struct gen_set *s)
+{
+	io_close(&s->record);
+	io_close(&s->root);
+}
+
+/*--- images --------------------------------------------------------------*/
+
+static int
+open_class(const struct gen_set *s, const char *name)
+{
+	int fd = openat(s->root, name, O_PATH | O_DIRECTORY | O_NOFOLLOW |
+	    O_CLOEXEC);
+
+	return fd < 0 ? -errno : fd;
+}
+
+/* The images of one class.  An empty file is none: it is what a file system
+ * may leave of a new file when the power fails. */
+static void
+scan_class(const struct gen_set *s, int class_fd, uint64_t first,
+    uint64_t count, uint8_t *found, struct hist *sizes)
+{
+	struct gen_image image;
+	struct stat st;
+
+	for (uint64_t i = first; i < count; i += s->plan->classes) {
+		gen_plan_image(s->plan, i, &image);
+		if (fstatat(class_fd, image.file_name, &st,
+		    AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(st.st_mode) ||
+		    st.st_size <= 0)
+			continue;
+		found[i] = 1;
+		hist_add(sizes, (uint64_t)st.st_size);
+	}
+}
+
+int
+gen_set_scan(const struct gen_set *s, uint64_t count, uint8_t *found,
+    struct hist *sizes, struct ds_err *err)
+{
+	char name[GEN_NAME];
+	int fd;
+
+	for (uint64_t c = 0; c < s->plan->classes && c < count; c++) {
+		gen_plan_class_name(name, c);
+		fd = open_class(s, name);
+		if (fd == -ENOENT)
+			continue;
+		if (fd < 0) {
+			errno = -fd;
+			return err_errno(err, "cannot open the folder %s/%s",
+			    s->path, name);
+		}
+		scan_class(s, fd, c, count, found, sizes);
+		io_close(&fd);
+	}
+	return 0;
+}
+
+/* From the root into its class, which is made when it is first needed. */
+static int
+place_part(const struct gen_set *s, unsigned worker,
+    const struct gen_image *image)
+{
+	char part[GEN_PART];
+	int class_fd, rc;
+
+	class_fd = open_class(s, image->class_name);
+	if (class_fd == -ENOENT) {
+		if (mkdirat(s->root, image->class_name, 0777) != 0 &&
+		    errno != EEXIST)
+			return -errno;
+		class_fd = open_class(s, image->class_name);
+	}
+	if (class_fd < 0)
+		return class_fd;
+	gen_set_part_name(part, worker);
+	rc = renameat(s->root, part, class_fd, image->file_name) != 0 ?
+	    -errno : 0;
+	io_close(&class_fd);
+	return rc;
+}
+
+static int
+put_bytes(const struct gen_set *s, unsigned worker,
+    const struct gen_image *image, const void *bytes, size_t len)
+{
+	int fd = gen_set_open_part(s, worker);
+	int rc, closed;
+
+	if (fd < 0)
+		return fd;
+	rc = io_write_all(fd, bytes, len);
+	if (rc == 0)
+		rc = crash_point("gen.written");
+	closed = gen_set_close_part(&fd);
+	if (rc == 0)
+		rc = closed;
+	if (rc == 0)
+		rc = place_part(s, worker, image);
+	if (rc < 0)
+		gen_set_drop_part(s, worker);
+	return rc;
+}
+
+int
+gen_set_put(const struct gen_set *s, unsigned worker, uint64_t index,
+    const void *bytes, size_t len, struct ds_err *err)
+{
+	struct gen_image image;
+	int rc;
+
+	gen_plan_image(s->plan, index, &image);
+	rc = put_bytes(s, worker, &image, bytes, len);
+	if (rc < 0) {
+		errno = -rc;
+		return err_errno(err, "cannot write %s/%s/%s", s->path,
+		    image.class_name, image.file_name);
+	}
+	(void)crash_point("gen.renamed");	/* no step is left to fail */
+	return 0;
+}
