@@ -92,6 +92,16 @@ unit_tests += %D%/unit_args
 %C%_unit_args_SOURCES = %D%/unit_args.c
 %C%_unit_args_CPPFLAGS = $(unit_cppflags)
 %C%_unit_args_LDADD = $(unit_ldadd)
+
+unit_tests += %D%/unit_say
+%C%_unit_say_SOURCES = %D%/unit_say.c
+%C%_unit_say_CPPFLAGS = $(unit_cppflags)
+%C%_unit_say_LDADD = $(unit_ldadd)
+
+unit_tests += %D%/unit_command
+%C%_unit_command_SOURCES = %D%/unit_command.c
+%C%_unit_command_CPPFLAGS = $(unit_cppflags)
+%C%_unit_command_LDADD = $(unit_ldadd)
 endif
 
 scenarios =

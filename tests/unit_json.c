@@ -258,6 +258,40 @@ full_disk_leaves_the_old_file(void **state)
 	assert_int_equal(count_files(false), 1);
 }
 
+/* In a child: the test itself prints on standard output. */
+static int
+status_of_stdout(int fd)
+{
+	struct ds_err err;
+	int status;
+	pid_t pid;
+
+	fflush(stdout);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		dup2(fd, STDOUT_FILENO);
+		_exit(-write_doc(NULL, &err));
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status));
+	return WEXITSTATUS(status);
+}
+
+static void
+standard_output_is_the_default(void **state)
+{
+	int fd = open("out", O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	int full = open("/dev/full", O_WRONLY | O_CLOEXEC);
+
+	(void)state;
+	assert_int_equal(status_of_stdout(fd), 0);
+	check_file("out", DOC);
+	assert_int_equal(status_of_stdout(full), ENOSPC);
+	close(fd);
+	close(full);
+}
+
 static void
 any_bytes_become_text(void **state)
 {
@@ -376,6 +410,7 @@ UNIT_MAIN(
 	JSON_UNIT(unwritable_places_are_named),
 	JSON_UNIT(permissions_are_kept),
 	JSON_UNIT(full_disk_leaves_the_old_file),
+	JSON_UNIT(standard_output_is_the_default),
 	JSON_UNIT(any_bytes_become_text),
 	JSON_UNIT(strange_documents_are_refused),
 	JSON_UNIT(depth_is_limited),
