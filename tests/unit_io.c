@@ -27,6 +27,7 @@
 #define PATIENCE	3
 
 static volatile sig_atomic_t signals;
+static struct sigaction action_before;
 static int fds[2];
 
 static void
@@ -61,7 +62,7 @@ start_signals(void (*handler)(int))
 	struct itimerval every = { { 0, 5000 }, { 0, 5000 } };
 
 	signals = 0;
-	sigaction(SIGALRM, &act, NULL);
+	sigaction(SIGALRM, &act, &action_before);
 	setitimer(ITIMER_REAL, &every, NULL);
 }
 
@@ -71,7 +72,7 @@ stop_signals(void)
 	struct itimerval never = { 0 };
 
 	setitimer(ITIMER_REAL, &never, NULL);
-	signal(SIGALRM, SIG_DFL);
+	sigaction(SIGALRM, &action_before, NULL);
 }
 
 static void
