@@ -37,9 +37,9 @@ create(const char *name)
 	return fd;
 }
 
-/* A signal makes the kernel undo a whole call of fallocate, and a profiler's
- * timer may send a thousand a second: so in pieces, smaller after each EINTR,
- * because one large call might never come to its end. */
+/* A signal makes kernels before 6.11 undo a whole call of fallocate, and a
+ * profiler's timer may send a thousand a second: so in pieces, smaller after
+ * each EINTR, because one large call might never come to its end. */
 static int
 allocate(int fd, size_t len)
 {

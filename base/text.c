@@ -86,6 +86,17 @@ is_unfit(uint32_t c)
 	return (c & 0xfffe) == 0xfffe || (c >= 0xfdd0 && c <= 0xfdef);
 }
 
+static void
+put_hex(char out[4], unsigned char byte)
+{
+	static const char digits[] = "0123456789abcdef";
+
+	out[0] = '\\';
+	out[1] = 'x';
+	out[2] = digits[byte >> 4];
+	out[3] = digits[byte & 0xf];
+}
+
 static size_t
 copy_text(char *out, size_t size, const char *bytes, bool for_terminal)
 {
@@ -107,7 +118,7 @@ copy_text(char *out, size_t size, const char *bytes, bool for_terminal)
 		if (shown)
 			memcpy(out + used, p, len);
 		else for (size_t i = 0; i < len; i++)
-			(void)snprintf(out + used + 4 * i, 5, "\\x%02x", p[i]);
+			put_hex(out + used + 4 * i, p[i]);
 		used += need;
 		p += len;
 	}

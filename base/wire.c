@@ -33,12 +33,11 @@ attach_fds(struct msghdr *msg, union control *control,
     const struct wire_frame *f)
 {
 	size_t size = f->nr_fds * sizeof(int);
-	struct cmsghdr *c;
+	struct cmsghdr *c = &control->align;
 
 	memset(control, 0, sizeof *control);
 	msg->msg_control = control;
 	msg->msg_controllen = CMSG_SPACE(size);
-	c = CMSG_FIRSTHDR(msg);
 	c->cmsg_level = SOL_SOCKET;
 	c->cmsg_type = SCM_RIGHTS;
 	c->cmsg_len = CMSG_LEN(size);

@@ -32,6 +32,8 @@ unit_tests = \
 	%D%/unit_progress \
 	%D%/unit_json \
 	%D%/unit_args \
+	%D%/unit_say \
+	%D%/unit_command \
 	%D%/unit_gen_picture \
 	%D%/unit_gen_plan \
 	%D%/unit_gen_tar \

@@ -85,6 +85,7 @@ mismatches_are_told_apart(void **state)
 		{ LEN, good, "unit: says 5001 bytes, has 5000" },
 		{ LEN - 1, good, "unit: says 5000 bytes, has 4999" },
 		{ LEN, good, "18446744073709551615 bytes" },
+		{ LEN + 1, good, "unit: says 5000 bytes, has 5001" },
 	};
 	struct ds_err err;
 

@@ -102,7 +102,8 @@ fuzz-merge: $(fuzz_programs)
 		name=$${program##*fuzz_}; \
 		rm -rf %D%/merged/$$name; \
 		$(MKDIR_P) %D%/merged/$$name %D%/new/$$name; \
-		./$$program $(FUZZ_FLAGS) -merge=1 %D%/merged/$$name \
+		./$$program $(FUZZ_FLAGS) -set_cover_merge=1 -use_counters=0 \
+		    %D%/merged/$$name \
 		    $(srcdir)/%D%/corpus/$$name %D%/new/$$name \
 		    > %D%/$$name-merge.log 2>&1 || exit; \
 		echo "fuzz: $$name: `ls %D%/merged/$$name | wc -l` files"; \
