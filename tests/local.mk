@@ -95,8 +95,7 @@ benches = \
 bench_programs = \
 	%D%/bench/wire_loop
 # end of bench_programs
-EXTRA_PROGRAMS = $(bench_programs)
-CLEANFILES += $(bench_programs)
+check_PROGRAMS += $(bench_programs)
 %C%_bench_wire_loop_SOURCES = %D%/bench/wire_loop.c
 %C%_bench_wire_loop_LDADD = libguest.la
 EXTRA_DIST += $(benches) %D%/bench/bench.py %D%/bench/test_bench.py \
