@@ -26,7 +26,8 @@ if [ "${DS_TEST_MARK-}" != "$test_name.$$" ]; then
 	esac
 fi
 
-work=$(mktemp -d "${TMPDIR:-/tmp}/destall-$test_name.XXXXXX") || exit 99
+keep_tmp=${TMPDIR:-/tmp}
+work=$(mktemp -d "$keep_tmp/destall-$test_name.XXXXXX") || exit 99
 mkdir "$work/home" "$work/run" "$work/tmp" "$work/cwd"
 chmod 700 "$work/run"
 
@@ -57,29 +58,37 @@ skip() {
 }
 
 # The processes that carry our mark, but for this shell, into $work/left.
-find_leftovers() {
+leftovers() {
 	grep -lzxF "DS_TEST_MARK=$DS_TEST_MARK" /proc/[0-9]*/environ \
 	    > "$work/marked" 2> /dev/null || :
 	: > "$work/left"
 	while IFS=/ read -r _ _ pid _; do
-		[ "$pid" != $$ ] && [ -d "/proc/$pid" ] || continue
-		echo "$pid" >> "$work/left"
-		echo "LEFT BEHIND: process $pid:" \
-		    "$(tr '\0' ' ' < "/proc/$pid/cmdline" 2> /dev/null)"
+		[ "$pid" = $$ ] || [ ! -d "/proc/$pid" ] ||
+		    echo "$pid" >> "$work/left"
 	done < "$work/marked"
+}
+
+# Says which are left and kills them; those that a test killed last may still
+# need a moment to go.
+check_leftovers() {
+	for attempt in 1 2 3 4 5; do
+		leftovers
+		[ -s "$work/left" ] || return 0
+		sleep 0.1
+	done
+	while read -r pid; do
+		echo "LEFT BEHIND: process $pid:" \
+		    "$(tr '\0' ' ' 2> /dev/null < "/proc/$pid/cmdline")"
+		kill -KILL "$pid" 2> /dev/null
+	done < "$work/left"
+	return 1
 }
 
 finish() {
 	status=$?
 	trap - EXIT
 	set +e
-	find_leftovers
-	if [ -s "$work/left" ]; then
-		while read -r pid; do
-			kill -KILL "$pid" 2> /dev/null
-		done < "$work/left"
-		[ $status -ne 0 ] || status=1
-	fi
+	check_leftovers || [ $status -ne 0 ] || status=1
 	if [ -n "$(ls -A "$work/tmp")" ]; then
 		echo "LEFT BEHIND: in TMPDIR:" "$work"/tmp/*
 		[ $status -ne 0 ] || status=1

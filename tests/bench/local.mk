@@ -8,8 +8,7 @@ benches = \
 bench_programs = \
 	%D%/wire_loop
 # end of bench_programs
-EXTRA_PROGRAMS = $(bench_programs)
-CLEANFILES += $(bench_programs)
+check_PROGRAMS += $(bench_programs)
 %C%_wire_loop_LDADD = libguest.la
 EXTRA_DIST += $(benches) %D%/likeness %D%/bench.py %D%/test_bench.py %D%/README.md
 

@@ -251,6 +251,15 @@ changed(const char *what)
 	return -1;
 }
 
+/* Without a handler its flags mean nothing. */
+static bool
+is_same_action(const struct sigaction *a, const struct sigaction *b)
+{
+	return a->sa_handler == b->sa_handler &&
+	    (a->sa_flags == b->sa_flags || a->sa_handler == SIG_DFL ||
+	    a->sa_handler == SIG_IGN);
+}
+
 static int
 compare_signals(const struct settings *after)
 {
@@ -259,9 +268,7 @@ compare_signals(const struct settings *after)
 	int rc = 0;
 
 	for (int i = 1; i < NSIG; i++) {
-		/* The C library leaves a flag of its own in what it restored,
-		 * so flags are not compared. */
-		if (was->actions[i].sa_handler == after->actions[i].sa_handler)
+		if (is_same_action(&was->actions[i], &after->actions[i]))
 			continue;
 		snprintf(what, sizeof what, "the handler of signal %d", i);
 		rc |= changed(what);

@@ -207,20 +207,6 @@ sleep_until(uint64_t t_ns)
 	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &ts, NULL) ==
 	    EINTR)
 		continue;
-	if (clock_now_ns() < t_ns)
-		add(&state->early, 1);
-}
-
-/* The earliest time at which anyone asked; 0 is none. */
-static void
-note_start(uint64_t now)
-{
-	uint64_t start = atomic_load_explicit(&state->start_ns,
-	    memory_order_relaxed);
-
-	while ((start == 0 || now < start) &&
-	    !atomic_compare_exchange_weak(&state->start_ns, &start, now))
-		continue;
 }
 
 /* Takes the next piece of the queue's time; returns when it ends. */
@@ -231,10 +217,13 @@ queue_transfer(uint64_t now, uint64_t cost_ns)
 	    memory_order_relaxed);
 	uint64_t mine;
 
-	note_start(now);
 	do {
 		mine = (end > now ? end : now) + cost_ns;
 	} while (!atomic_compare_exchange_weak(&state->end_ns, &end, mine));
+	if (end == 0)
+		add(&state->start_ns, now);
+	else if (end < now)
+		add(&state->idle_ns, now - end);
 	add(&state->busy_ns, cost_ns);
 	return mine;
 }
@@ -255,8 +244,9 @@ slow_charge(uint64_t bytes)
 		if (end > until)
 			until = end;
 	}
-	if (until > now)
-		sleep_until(until);
+	sleep_until(until);
+	if (clock_now_ns() < until)
+		add(&state->early, 1);
 	errno = saved;
 }
 

@@ -6,8 +6,8 @@
  *
  * A file of zeros is a valid start, so there is no first user.  Every word is
  * changed by one atomic operation: a process that is killed leaves nothing
- * half done.  Counters may run ahead of each other while processes run; they
- * agree when all have ended.
+ * half done.  Counters may run ahead of each other while processes run; when
+ * all have ended, end_ns - start_ns is busy_ns + idle_ns.
  */
 
 #ifndef SHIM_SLOW_STATE_H
@@ -23,6 +23,7 @@
 	X(failed)	/* reads that DS_SLOW_FAIL failed */ \
 	X(hung)		/* reads that DS_SLOW_HANG stopped */ \
 	X(busy_ns)	/* what the bytes cost at DS_SLOW_RATE */ \
+	X(idle_ns)	/* when nobody asked, between first and last */ \
 	X(early)	/* reads that came back before their time: always 0 */ \
 	X(start_ns)	/* CLOCK_MONOTONIC when the first transfer began */ \
 	X(end_ns)	/* ... and when the last one that was granted ends */
