@@ -49,7 +49,8 @@ scenarios += \
 	%D%/b0300-doctor.sh \
 	%D%/b0301-doctor-output.sh \
 	%D%/b0302-doctor-python.sh \
-	%D%/b0303-doctor-machine.sh
+	%D%/b0303-doctor-machine.sh \
+	%D%/b0304-doctor-cuda.sh
 # end of doctor's scenarios
 dist_check_SCRIPTS += $(scenarios)
 TESTS += $(scenarios)
