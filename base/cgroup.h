@@ -18,6 +18,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "base/err.h"
 
@@ -43,6 +44,11 @@ int cgroup_find(struct cgroup *g, const char *root, const char *controller,
     struct ds_err *err);
 	/* Our group in the hierarchy that has this controller.
 	 * -ENOENT if none has, or none is mounted. */
+
+ssize_t cgroup_read(const struct cgroup *g, size_t len, const char *name,
+    char *text, size_t size);
+	/* A file of one level, whose directory is the first len bytes of dir,
+	 * as io_read_text() gives it.  -ENOENT if the level does not have it. */
 
 int cgroup_memory(const struct cgroup *g, struct cgroup_memory *m,
     struct ds_err *err);

@@ -13,7 +13,7 @@ libguest_la_SOURCES += \
 	%D%/hist.c %D%/hist.h \
 	%D%/parse.c %D%/parse.h \
 	%D%/io.c %D%/io.h \
-	%D%/cgroup.c %D%/cgroup.h \
+	%D%/cgroup.c %D%/cgroup_limits.c %D%/cgroup.h \
 	%D%/memfd.c %D%/memfd.h \
 	%D%/segment.c %D%/segment.h \
 	%D%/wire.c %D%/wire.h

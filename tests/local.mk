@@ -71,6 +71,7 @@ scenarios = \
 	%D%/b0301-doctor-output.sh \
 	%D%/b0302-doctor-python.sh \
 	%D%/b0303-doctor-machine.sh \
+	%D%/b0304-doctor-cuda.sh \
 	%D%/n0001-failing-memory.sh \
 	%D%/n0002-failing-output.sh \
 	%D%/n0003-storm.sh \

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * unit_cgroup.c: tests of base/cgroup.c over made-up trees of /proc and /sys.
+ * unit_cgroup.c: tests of base/cgroup.c and cgroup_limits.c over made-up trees
+ * of /proc and /sys.
  */
 
 #include <config.h>

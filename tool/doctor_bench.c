@@ -118,8 +118,8 @@ try_child_group(const struct cgroup *g, const char *file)
 }
 
 static void
-check_group(struct doctor_report *r, const char *name, const char *controllers[2],
-    const char *files[2])
+check_group(struct doctor_report *r, const char *name,
+    const char *controllers[2], const char *files[2])
 {
 	struct ds_err err;
 	struct cgroup g;

@@ -24,7 +24,7 @@
 
 #define MAX_CHILDREN	16u
 #define GRACE_MS	1000u	/* for a killed child to disappear */
-#define NO_STREAMS	213	/* exit status: could not begin; nobody else has it */
+#define NO_STREAMS	213	/* exit status: it could not begin */
 
 /*--- signals -------------------------------------------------------------*/
 

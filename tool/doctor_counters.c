@@ -226,7 +226,8 @@ check_paranoid(struct doctor_report *r)
 		    n < 0 ? doctor_errno((int)-n) : "not a level");
 	else
 		doctor_add(r, "perf permission",
-		    doctor_paranoid_verdict(paranoid), "perf_event_paranoid is %d: %s",
+		    doctor_paranoid_verdict(paranoid),
+		    "perf_event_paranoid is %d: %s",
 		    paranoid,
 		    paranoid < 0 ? "everything, for everybody" :
 		    paranoid < 2 ? "users may count the kernel too" :

@@ -215,7 +215,8 @@ check_cupti(struct doctor_report *r, bool has_gpu)
 		"builds of PyTorch bring their own, found inside the job", false,
 	}, idle = {
 		DOCTOR_LIMITED, MEANS_NO_GPU,
-		"a GPU and its driver, as above: without one it has nothing to watch", false,
+		"a GPU and its driver, as above: without one it has nothing to "
+		"watch", false,
 	};
 	struct cupti_answer a;
 	struct child c;

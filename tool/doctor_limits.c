@@ -104,7 +104,8 @@ check_cgroup(struct doctor_report *r, const struct memory *m)
 		doctor_add(r, "cgroup", v, "%s", m->why_no_group.text);
 		doctor_add(r, "memory limit", v, "not known");
 	} else {
-		doctor_add(r, "cgroup", &doctor_fine, "version %d for memory, in %s",
+		doctor_add(r, "cgroup", &doctor_fine,
+		    "version %d for memory, in %s",
 		    m->group.version, m->group.dir);
 	}
 	return m->has_group;
@@ -150,7 +151,8 @@ check_available(struct doctor_report *r, const struct memory *m)
 		    "/proc/meminfo cannot be read");
 	else
 		doctor_add(r, "memory available",
-		    bytes < LITTLE_MEMORY ? &little : &doctor_fine, "%s, as the %s has",
+		    bytes < LITTLE_MEMORY ? &little : &doctor_fine,
+		    "%s, as the %s has",
 		    text_size(text, bytes), by_group ? "cgroup" : "machine");
 }
 

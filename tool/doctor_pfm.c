@@ -121,7 +121,8 @@ doctor_pfm(struct doctor_report *r)
 		doctor_add(r, "libpfm4", &none,
 		    "pfm_initialize fails with %d", a.error);
 	else
-		doctor_add(r, "libpfm4", &doctor_fine, "interface %d.%d, knows here: %s",
+		doctor_add(r, "libpfm4", &doctor_fine,
+		    "interface %d.%d, knows here: %s",
 		    a.version >> 16 & 0xffff, a.version & 0xffff,
 		    a.pmus[0] != '\0' ? a.pmus : "nothing");
 }
