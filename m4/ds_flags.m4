@@ -74,10 +74,12 @@ AC_DEFUN([DS_FUZZ], [
       [build the fuzz targets with libFuzzer, and with sanitizers; needs clang @<:@no@:>@])],
     [], [enable_fuzz=no])
   FUZZ_CFLAGS=
+  FUZZ_LIBS=
   AS_IF([test "x$enable_fuzz" = xyes],
     [FUZZ_CFLAGS=-fsanitize=fuzzer-no-link
+     FUZZ_LIBS=-fsanitize=fuzzer
      ds_save_CFLAGS=$CFLAGS
-     CFLAGS="$CFLAGS -fsanitize=fuzzer"
+     CFLAGS="$CFLAGS $FUZZ_LIBS"
      AC_MSG_CHECKING([whether $CC has libFuzzer])
      AC_LINK_IFELSE([AC_LANG_SOURCE([[
          #include <stddef.h>
@@ -91,6 +93,7 @@ AC_DEFUN([DS_FUZZ], [
      AS_IF([test "x$enable_sanitize" = x], [enable_sanitize=address,undefined])])
   AM_CONDITIONAL([FUZZ], [test "x$enable_fuzz" = xyes])
   AC_SUBST([FUZZ_CFLAGS])
+  AC_SUBST([FUZZ_LIBS])
 ])
 
 AC_DEFUN([DS_SANITIZE], [

@@ -6,10 +6,7 @@
 
 #include <config.h>
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "base/command.h"
 #include "base/say.h"
@@ -48,21 +45,6 @@ static const struct {
 	{ "This build", doctor_build },
 };
 
-/* A standard stream that is closed would be the first descriptor that a check
- * opens.  It is filled so that using it still fails: the wrong way round. */
-static int
-fill_standard_streams(struct ds_err *err)
-{
-	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
-		if (fcntl(fd, F_GETFD) >= 0)
-			continue;
-		if (open("/dev/null",
-		    fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) != fd)
-			return err_errno(err, "cannot open /dev/null");
-	}
-	return 0;
-}
-
 static int
 run(const void *opts, int nr, char **operands)
 {
@@ -77,8 +59,6 @@ run(const void *opts, int nr, char **operands)
 		say("doctor: -o goes with --json (see 'destall doctor --help')");
 		return STATUS_USAGE;
 	}
-	if (fill_standard_streams(&err) < 0)
-		return say_failure(&err, STATUS_FAILED);
 	r = calloc(1, sizeof *r);
 	if (r == NULL)
 		say_no_memory();

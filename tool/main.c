@@ -6,8 +6,12 @@
 
 #include <config.h>
 
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/err.h"
 #include "base/say.h"
@@ -43,16 +47,47 @@ run(int argc, char **argv)
 	return command_run(c, argc - 1, argv + 1);
 }
 
+/* A standard stream that is closed would be taken by the next file that is
+ * opened.  It is filled the wrong way round, so that using it still fails. */
+static int
+fill_standard_streams(struct ds_err *err)
+{
+	static const int modes[] = { O_WRONLY, O_RDONLY, O_RDONLY };
+
+	for (int fd = 0; fd <= STDERR_FILENO; fd++) {
+		if (fcntl(fd, F_GETFD) >= 0)
+			continue;
+		if (open("/dev/null", modes[fd]) != fd)
+			return err_errno(err, "cannot open /dev/null");
+	}
+	return 0;
+}
+
+/* A full disk or a closed pipe shows only when the buffer is written, which
+ * may have been long ago. */
+static int
+flush_results(struct ds_err *err)
+{
+	bool failed_before = ferror(stdout) != 0;
+
+	if (fflush(stdout) != 0)
+		return err_errno(err, "cannot write to standard output");
+	if (failed_before)
+		return err_fail(err, -EIO, "cannot write to standard output: "
+		    "a part of it was lost");
+	return 0;
+}
+
 int
 main(int argc, char **argv)
 {
-	int status = run(argc, argv);
 	struct ds_err err;
+	int status;
 
-	/* A full disk or a closed pipe shows only when the buffer is written. */
-	if (fflush(stdout) != 0 && status == STATUS_OK) {
-		err_errno(&err, "cannot write to standard output");
+	if (fill_standard_streams(&err) < 0)
 		return say_failure(&err, STATUS_FAILED);
-	}
+	status = run(argc, argv);
+	if (flush_results(&err) < 0 && status == STATUS_OK)
+		return say_failure(&err, STATUS_FAILED);
 	return status;
 }
