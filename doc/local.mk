@@ -2,6 +2,7 @@
 
 EXTRA_DIST += \
 	%D%/architecture.md \
+	%D%/datasets.md \
 	%D%/dependencies.md \
 	%D%/glossary.md \
 	%D%/performance.md \

@@ -32,5 +32,5 @@ check_whole() {
 # check_clean DIR: and no part is left.
 check_clean() {
 	check_whole "$1" "$2"
-	[ -z "$(find "$1" -name '*part*')" ] || fail "$2: a part is left"
+	[ -z "$(find "$1" -name '.destall-gen.part*')" ] || fail "$2: a part is left"
 }

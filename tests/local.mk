@@ -79,6 +79,7 @@ scenarios = \
 	%D%/n0201-gen-full-disk.sh \
 	%D%/n0202-gen-folder.sh \
 	%D%/n0203-gen-lock.sh \
+	%D%/n0204-gen-failing-calls.sh \
 	%D%/x0200-gen-kill.sh \
 	%D%/x0201-gen-signal.sh
 # end of scenarios

@@ -44,6 +44,19 @@ for threads in 1 3; do
 	stop INT 2 shards --tar 4K --threads $threads
 done
 
+# It begins nothing more: of work for a minute, next to nothing is done.
+rm -rf set
+env --default-signal=INT DS_DIE_AT=gen.renamed:10:stop "$destall" gen --size 40x30 \
+    --classes 3 --count 100000 set > "$work/out" 2> "$work/err" &
+pid=$!
+until grep -q '^State:.T' "/proc/$pid/status"; do sleep 0.01; done
+kill -INT $pid
+kill -CONT $pid
+status=0
+wait $pid || status=$?
+expect_status 130
+[ "$(count_images set)" -lt 100000 ] || fail "it did not stop"
+
 # What the parent had us ignore, as nohup does, is ignored.
 rm -rf set
 env --ignore-signal=HUP DS_DIE_AT=gen.renamed:10:stop "$destall" gen --size 40x30 \

@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: Apache-2.0
+# destall gen with each of its calls failing in turn: it ends with one line at
+# most, nothing half is there, and going on gives the undisturbed set.
+. "${top_srcdir:?run by make check}/tests/lib.sh"
+. "$top_srcdir/tests/gen.sh"
+command -v fail_calls > /dev/null || skip "no shim that fails calls"
+need_preload
+export DS_FAIL_LIMIT="${DS_FAIL_LIMIT:-12}"
+
+gen --count 6 files > /dev/null
+gen --count 6 --tar 4K shards > /dev/null
+
+before_failure() { rm -rf set; }
+check_after_failure() {
+	[ ! -d set ] || check_whole set "$1"
+	gen --count 6 $options set > /dev/null 2>&1 || fail "$1: does not go on"
+	check_clean set "$1"
+	same_tree "$want" set "$1"
+}
+
+for want in files shards; do
+	options="--threads 2"
+	[ $want = files ] || options="--threads 2 --tar 4K"
+	for failure in malloc:ENOMEM calloc:ENOMEM realloc:ENOMEM open:EMFILE openat:EMFILE \
+	    write:ENOSPC write:short read:EIO renameat:EIO mkdir:EACCES mkdirat:ENOSPC \
+	    fstat:EIO fstatat:EIO unlinkat:EIO fdopendir:ENOMEM poll:ENOMEM \
+	    pthread_create:EAGAIN; do
+		fail_calls "${failure%:*}" "${failure#*:}" gen --count 6 $options set
+	done
+done
