@@ -12,15 +12,15 @@ refused() {
 refused 'DIR is missing' --count 3
 refused '--count is missing' set
 refused 'too many operands' --count 3 set other
-refused '--count: 0 is out of range' --count 0 set
+refused "--count: '0' is out of range" --count 0 set
 refused "--count: '-3' is not a whole number" --count -3 set
 refused "--count: '1e30' is not" --count 1e30 set
 refused "--count: '' is not" --count '' set
 refused '--count: .*out of range|--count: .*not a whole' --count 99999999999999999999 set
-refused '--count: 100000001 is out of range' --count 100000001 set
-refused '--classes: 0 is out of range' --count 3 --classes 0 set
-refused '--quality: 101 is out of range' --count 3 --quality 101 set
-refused '--threads: 0 is out of range' --count 3 --threads 0 set
+refused "--count: '100000001' is out of range" --count 100000001 set
+refused "--classes: '0' is out of range" --count 3 --classes 0 set
+refused "--quality: '101' is out of range" --count 3 --quality 101 set
+refused "--threads: '0' is out of range" --count 3 --threads 0 set
 refused "--seed: '-1' is not" --count 3 --seed -1 set
 for size in x 500x x375 0x5 0x0 500 9000x5 500x375x3 1e3x5 ''; do
 	refused "--size: '$size' is not a size of images: write 500x375" --count 3 --size "$size" set
