@@ -109,7 +109,7 @@ parse_choice(const struct arg_option *o, const char *text, unsigned *out,
 		    "mean '%s'?", NAME_MAX_LEN, text, near);
 	err_fail(err, -EINVAL, "'%.*s' is not known: it can be", NAME_MAX_LEN,
 	    text);
-	for (unsigned i = 0; err != NULL && o->choices[i] != NULL; i++) {
+	for (unsigned i = 0; o->choices[i] != NULL; i++) {
 		used = strlen(err->text);
 		(void)snprintf(err->text + used, sizeof err->text - used,
 		    "%s %s", i > 0 ? "," : "", o->choices[i]);

@@ -20,14 +20,7 @@
 
 #define HINT_MAX	(DS_ERR_TEXT / 2)	/* a longer one is cut */
 #define GAP		"..."
-
-static void __attribute__((format(printf, 3, 0)))
-begin(struct ds_err *err, int rc, const char *fmt, va_list ap)
-{
-	err->code = rc;
-	if (vsnprintf(err->text, sizeof err->text, fmt, ap) < 0)
-		err->text[0] = '\0';
-}
+#define LONG_TEXT	(8 * DS_ERR_TEXT)	/* a path and words around it */
 
 /* Where to cut a text of at least len bytes: not within a character. */
 static size_t
@@ -36,6 +29,34 @@ cut_before(const char *text, size_t len)
 	while (len > 0 && ((unsigned char)text[len] & 0xc0) == 0x80)
 		len--;
 	return len;
+}
+
+/* Copies a text that may be too long, its middle left out then. */
+static void
+shorten(char out[DS_ERR_TEXT], const char *text, size_t len)
+{
+	size_t tail = DS_ERR_TEXT / 3, head;
+
+	if (len < DS_ERR_TEXT) {
+		memcpy(out, text, len + 1);
+		return;
+	}
+	head = cut_before(text, DS_ERR_TEXT - 1 - tail - strlen(GAP));
+	while (tail > 0 && ((unsigned char)text[len - tail] & 0xc0) == 0x80)
+		tail--;
+	(void)snprintf(out, DS_ERR_TEXT, "%.*s" GAP "%s", (int)head, text,
+	    text + len - tail);
+}
+
+static void __attribute__((format(printf, 3, 0)))
+begin(struct ds_err *err, int rc, const char *fmt, va_list ap)
+{
+	char text[LONG_TEXT];
+
+	err->code = rc;
+	if (vsnprintf(text, sizeof text, fmt, ap) < 0)
+		text[0] = '\0';
+	shorten(err->text, text, strlen(text));
 }
 
 /* Appends ": hint"; makes room for it where there is none. */

@@ -106,9 +106,3 @@ hist_quantile(const struct hist *h, double q)
 	}
 	return h->max;
 }
-
-double
-hist_mean(const struct hist *h)
-{
-	return h->count == 0 ? 0 : (double)h->sum / (double)h->count;
-}

@@ -39,6 +39,4 @@ uint64_t hist_quantile(const struct hist *h, double q);
 	/* The value below which the share q of all values lies, 0 <= q <= 1;
 	 * 0 of an empty histogram.  Never below min or above max. */
 
-double hist_mean(const struct hist *h);
-
 #endif

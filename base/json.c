@@ -9,9 +9,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -75,15 +77,17 @@ write_into(const char *path, const char *text)
 	return rc;
 }
 
-/* A new file beside the target, by the umask, or by the old one's mode. */
-static int
-create_part(const char *part, const struct stat *old)
+/* A name beside the target that nobody else has. */
+static char *
+name_part(const char *path)
 {
-	int fd = open(part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	uint64_t number;
+	char *part;
 
-	if (fd >= 0 && old != NULL && fchmod(fd, old->st_mode & 0777) != 0)
-		io_close(&fd);
-	return fd;
+	if (getrandom(&number, sizeof number, 0) != sizeof number ||
+	    asprintf(&part, "%s.part-%016" PRIx64, path, number) < 0)
+		return NULL;
+	return part;
 }
 
 /* Into a file beside the target, then renamed over it.  A file that may not
@@ -92,20 +96,22 @@ static int
 replace_file(const char *path, const char *text, const struct stat *old)
 {
 	char *part;
-	int fd, rc;
+	int fd, rc = 0;
 
 	if (old != NULL && faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) != 0)
 		return -errno;
-	if (asprintf(&part, "%s.part-%ld", path, (long)getpid()) < 0)
+	part = name_part(path);
+	if (part == NULL)
 		return -ENOMEM;
-	/* One of our number that died has no more use for it. */
-	unlink(part);
-	fd = create_part(part, old);
+	fd = open(part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 	if (fd < 0) {
 		rc = -errno;
 		goto free_part;
 	}
-	rc = write_out(fd, text);
+	if (old != NULL && fchmod(fd, old->st_mode & 0777) != 0)
+		rc = -errno;
+	if (rc == 0)
+		rc = write_out(fd, text);
 	if (rc == 0 && rename(part, path) != 0)
 		rc = -errno;
 	io_close(&fd);
@@ -116,7 +122,8 @@ free_part:
 	return rc;
 }
 
-/* A link is followed first, so that its target is replaced and not the link. */
+/* A link is followed first, so that its target is replaced and not the link;
+ * a link to nothing is refused. */
 static int
 write_file(const char *path, const char *text)
 {
@@ -124,9 +131,11 @@ write_file(const char *path, const char *text)
 	char *target;
 	int rc;
 
-	if (stat(path, &st) != 0)
-		return errno == ENOENT ? replace_file(path, text, NULL) :
-		    -errno;
+	if (stat(path, &st) != 0) {
+		rc = -errno;
+		return rc == -ENOENT && lstat(path, &st) != 0 ?
+		    replace_file(path, text, NULL) : rc;
+	}
 	if (!S_ISREG(st.st_mode))
 		return write_into(path, text);
 	target = realpath(path, NULL);

@@ -10,6 +10,7 @@ libguest_la_SOURCES += \
 	%D%/err.c %D%/err.h \
 	%D%/clock.c %D%/clock.h \
 	%D%/crash.c %D%/crash.h \
+	%D%/cpus.c %D%/cpus.h \
 	%D%/hist.c %D%/hist.h \
 	%D%/parse.c %D%/parse.h \
 	%D%/io.c %D%/io.h \

@@ -69,19 +69,18 @@ void
 term_init(struct term *t, FILE *out)
 {
 	int fd = fileno(out);
+	bool is_tty = fd >= 0 && isatty(fd) != 0;
 
 	t->out = out;
-	t->is_tty = fd >= 0 && isatty(fd) != 0;
-	t->can_redraw = t->is_tty && knows_escapes();
+	t->can_redraw = is_tty && knows_escapes();
 	t->colour = wants_colour(t->can_redraw);
-	t->width = find_width(fd, t->is_tty);
+	t->width = find_width(fd, is_tty);
 }
 
 const char *
 term_on(const struct term *t, enum term_style style)
 {
 	static const char *const codes[] = {
-		[TERM_PLAIN] = "",
 		[TERM_BOLD] = "\033[1m",
 		[TERM_DIM] = "\033[2m",
 		[TERM_GOOD] = "\033[32m",

@@ -11,14 +11,13 @@
 
 struct term {
 	FILE		*out;
-	bool		is_tty;
 	bool		can_redraw;	/* a terminal that knows escapes */
 	bool		colour;
 	unsigned	width;		/* columns, 80 if unknown */
 };
 
 enum term_style {
-	TERM_PLAIN, TERM_BOLD, TERM_DIM, TERM_GOOD, TERM_WARN, TERM_BAD,
+	TERM_BOLD, TERM_DIM, TERM_GOOD, TERM_WARN, TERM_BAD,
 };
 
 void term_init(struct term *t, FILE *out);

@@ -113,6 +113,6 @@ AC_DEFUN([DS_SANITIZE], [
        [AC_MSG_RESULT([no])
         AC_MSG_ERROR([--enable-sanitize=$enable_sanitize: $CC cannot link it])])
      CFLAGS=$ds_save_CFLAGS])
-  AM_CONDITIONAL([SANITIZE], [test "x$enable_sanitize" != xno])
+  AC_DEFINE_UNQUOTED([SANITIZERS], ["$enable_sanitize"], [the sanitizers built in])
   AC_SUBST([SAN_FLAGS])
 ])

@@ -3,7 +3,7 @@
 . "${top_srcdir:?run by make check}/tests/lib.sh"
 
 twice() {
-	find "$1" -name build -prune -o -name '*.[ch]' -exec \
+	find "$1" -mindepth 1 -name build -prune -o -name '*.[ch]' -exec \
 	    sed -n 's/^#define[ \t]\{1,\}[A-Z0-9_]*MAGIC[ \t]\{1,\}\(0x[0-9a-fA-F]*\).*/\1/p' {} + |
 	    tr A-F a-f | sort | uniq -d
 }

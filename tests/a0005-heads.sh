@@ -16,7 +16,7 @@ check_head() {
 	    [ "$2" = destall.h ] || echo "$2: its head does not say which process runs it"
 }
 
-find "$top_srcdir" -name build -prune -o -name '*.[ch]' -print | sort |
+find "$top_srcdir" -mindepth 1 -name build -prune -o -name '*.[ch]' -print | sort |
 while read -r file; do
 	name=${file#"$top_srcdir"/}
 	check_head "$file" "$name"
@@ -25,7 +25,7 @@ while read -r file; do
 done > wrong
 [ ! -s wrong ] || fail "$(cat wrong)"
 
-find "$top_srcdir" -name 'build*' -prune -o \( -name '*.sh' -o -name '*.mk' -o -name quickstart \) -print |
+find "$top_srcdir" -mindepth 1 -name 'build*' -prune -o \( -name '*.sh' -o -name '*.mk' -o -name quickstart \) -print |
 while read -r file; do
 	head -n 3 "$file" | grep -q '^# ' || echo "${file#"$top_srcdir"/}: no head"
 done > wrong

@@ -19,4 +19,5 @@ readelf -Wh "$destall" | grep -q 'Type:.*DYN' || fail "destall is not position i
 so=$top_builddir/.libs/libdestall.so
 [ ! -e "$so" ] || check "$so"
 is_sanitized || grep -q -- '-O0' "$top_builddir/config.log" ||
-    nm -D "$destall" | grep -q '__.*_chk' || fail "destall is not fortified"
+    nm -D "$destall" | grep -Eq '__(printf|fprintf|snprintf|read)_chk' || fail "destall is not fortified"
+is_sanitized || nm -D "$destall" | grep -q '__stack_chk_fail' || fail "destall has no stack protector"

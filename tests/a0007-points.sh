@@ -13,6 +13,8 @@ is_tried() {
 	grep -qF "DS_DIE_AT=$1" "$top_srcdir"/tests/[nx]*.sh 2>/dev/null
 }
 
-for point in $(crash_points ''); do
+points=$(crash_points '')
+[ -n "$points" ] || fail "no crash points were found"
+for point in $points; do
 	is_tried "$point" || fail "no test tries the crash point $point"
 done

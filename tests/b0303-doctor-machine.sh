@@ -36,7 +36,7 @@ expect_out "^  ok +runtime directory  "
 mkdir -m 755 "$XDG_RUNTIME_DIR/destall"
 run "$destall" doctor
 expect_out "^  missing +runtime directory"
-expect_out "cache and sharing do not work without 1 of them"
+expect_out "cache and sharing do not work without [0-9]+ of them"
 long=/$(printf '%0200d' 0)
 run env DESTALL_HUB="$long" "$destall" doctor
 expect_status 0
@@ -71,13 +71,13 @@ if setpriv --reuid 65534 --regid 65534 --clear-groups test -x "$destall"; then
 	expect_status 0
 	expect_no_err
 	expect_out '^  ok +memfd seals'
-	expect_out '^  ok +page eviction|the temporary directories are all in memory'
+	expect_out '^  (ok|limited) +page eviction|the temporary directories are all in memory'
 fi
 
 # A container without /proc and /sys; the search for leaks of a sanitized build
 # needs /proc.
 if ! is_sanitized && unshare -m true 2>/dev/null; then
-	run unshare -m sh -c 'umount -l /sys && umount -l /proc && exec "$0" doctor' "$destall"
+	run unshare -m --propagation private sh -c 'umount -l /sys && umount -l /proc && exec "$0" doctor' "$destall"
 	if ! grep -q 'umount:' "$work/err"; then
 		expect_status 0
 		expect_no_err

@@ -71,10 +71,12 @@ leftovers() {
 # Says which are left and kills them; those that a test killed last may still
 # need a moment to go.
 check_leftovers() {
-	for attempt in 1 2 3 4 5; do
+	attempt=0
+	while [ $attempt -lt 100 ]; do
 		leftovers
 		[ -s "$work/left" ] || return 0
 		sleep 0.1
+		attempt=$((attempt + 1))
 	done
 	while read -r pid; do
 		echo "LEFT BEHIND: process $pid:" \
@@ -136,6 +138,14 @@ expect_refused() {
 	expect_no_out
 }
 
+# wait_stopped PID: until a crash point has stopped it.
+wait_stopped() {
+	until grep -q '^State:.T' "/proc/$1/status" 2> /dev/null; do
+		kill -0 "$1" 2> /dev/null || fail "process $1 has ended, and was not stopped"
+		sleep 0.01
+	done
+}
+
 need() { command -v "$1" > /dev/null 2>&1 || skip "$1 is not installed"; }
 is_root() { [ "$(id -u)" -eq 0 ]; }
 
@@ -148,7 +158,7 @@ event() { echo "EVENT $*"; }
 
 # crash_points PREFIX: the names of all points in the source that begin so.
 crash_points() {
-	find "$top_srcdir" \( -name build -o -name tests \) -prune -o -name '*.c' -exec \
+	find "$top_srcdir" -mindepth 1 \( -name build -o -name tests \) -prune -o -name '*.c' -exec \
 	    sed -n "s/.*crash_point(\"\($1[^\"]*\)\").*/\1/p" {} + | sort -u
 }
 
@@ -203,6 +213,8 @@ fail_calls() {
 	rm -f "$work/calls"
 	call_hook before_failure
 	with_fail "" "$@"
+	[ "$status" -eq 0 ] || fail "with nothing failing: exit status $status"
+	[ -s "$work/calls" ] || fail "no call was counted: is $fail_exe the program's name?"
 	fail_total=$(awk -v f="$fail_call" '$2 == f && $3 > n { n = $3 }
 	    END { print n + 0 }' "$work/calls" 2> /dev/null) || fail_total=0
 	for k in $(choose_calls "$fail_total"); do
@@ -259,7 +271,8 @@ fail_syscalls() {
 	need_tracing
 	call_hook before_failure
 	run strace -f -qq -o "$work/calls" -e "trace=$fail_call" "$@"
-	fail_total=$(grep -c "$fail_call(" "$work/calls") || :
+	[ "$status" -eq 0 ] || fail "with nothing failing: exit status $status"
+	fail_total=$(grep -c "$fail_call(" "$work/calls") || fail "$fail_call is never called"
 	for k in $(choose_calls "$fail_total"); do
 		trace_once "$k" "$@"
 		trace_once "$k+" "$@"

@@ -14,7 +14,7 @@ check_after_failure() {
 
 for args in help "help gen" "help completion" "completion bash" \
     "completion zsh" --version; do
-	"$destall" $args > expected 2> /dev/null || continue
+	"$destall" $args > expected || fail "destall $args"
 	for call in malloc calloc realloc; do
 		fail_calls "$call" ENOMEM "$destall" $args
 	done

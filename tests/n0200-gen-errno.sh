@@ -44,8 +44,9 @@ hurt gen.opened:2 EMFILE 'Too many open files' shards --tar 4K
 hurt gen.recorded:1 ENOSPC 'No space left on device' files
 hurt gen.recorded:1 EROFS 'Read-only file system' shards --tar 4K
 
-# After its last step an image is there, and nothing can fail any more.
-for point in gen.renamed gen.shard-renamed; do
+# Where there is nothing to fail: before the first step, and after the last one
+# of an image, when it is there.
+for point in gen.unclaimed gen.renamed gen.shard-renamed; do
 	rm -rf set
 	run env DS_DIE_AT=$point:2:EIO "$destall" gen --size 40x30 --classes 3 --count 12 --tar 4K set
 	expect_status 0

@@ -6,9 +6,9 @@
 need unshare
 
 if is_root; then
-	space="unshare -m"
+	space="unshare -m --propagation private"
 else
-	space="unshare -rm"
+	space="unshare -rm --propagation private"
 fi
 mkdir disk
 $space mount -t tmpfs -o size=1M tmpfs "$PWD/disk" 2> "$work/err" ||

@@ -3,7 +3,6 @@
 # most, nothing half is there, and going on gives the undisturbed set.
 . "${top_srcdir:?run by make check}/tests/lib.sh"
 . "$top_srcdir/tests/gen.sh"
-command -v fail_calls > /dev/null || skip "no shim that fails calls"
 need_preload
 export DS_FAIL_LIMIT="${DS_FAIL_LIMIT:-12}"
 

@@ -29,6 +29,7 @@ suite() {
 	shift 2
 	printf '%-52s' "$text ..."
 	echo "=== $text: $*" >> "$log"
+	mkdir -p "$dir"
 	find "$dir" -name '*.trs' -exec rm -f {} +
 	"$@" >> "$log" 2>&1 || ok=1
 	read -r -a counts < <(count_results "$dir")
@@ -94,7 +95,6 @@ suites_end() {
 
 run_suites() {
 	local user_dir
-	mkdir -p build/test build/asan
 	suite "Testing" build/test check_in build/test --enable-werror --enable-crash-points
 	if [ "$(id -u)" -eq 0 ]; then
 		user_dir=$(mktemp -d)

@@ -18,7 +18,6 @@ empty_has_no_values(void **state)
 	hist_init(&h);
 	assert_int_equal(h.count, 0);
 	assert_int_equal(hist_quantile(&h, 0.5), 0);
-	assert_true(hist_mean(&h) == 0);
 	assert_true(h.min > h.max);
 }
 
@@ -68,7 +67,6 @@ extremes_are_exact(void **state)
 	hist_add(&h, 2000003);
 	assert_int_equal(hist_quantile(&h, 0), 1000003);
 	assert_int_equal(hist_quantile(&h, 1), 2000003);
-	assert_true(hist_mean(&h) == 1500003);
 }
 
 static void

@@ -31,11 +31,13 @@ hurt() {
 	same_tree "$want" set "killed at $point:$nth"
 }
 
-for point in $(crash_points gen.); do
+points=$(crash_points gen.)
+[ -n "$points" ] || fail "no crash points were found"
+for point in $points; do
 	for nth in 1 2 3 4 5; do
 		hurt "$point" $nth files --threads 2
 		hurt "$point" $nth shards --tar 4K --threads 2
 	done
 	grep -q "$point" hit || fail "$point was never come by"
 done
-echo "$kills kills"
+event $kills "kills of gen"

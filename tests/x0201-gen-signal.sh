@@ -19,10 +19,7 @@ stop() {
 	env --default-signal=INT,TERM,HUP DS_DIE_AT="$point" "$destall" gen --size 40x30 \
 	    --classes 3 --count 40 "$@" set > "$work/out" 2> "$work/err" &
 	pid=$!
-	until grep -q '^State:.T' "/proc/$pid/status"; do
-		kill -0 $pid || fail "it has ended"
-		sleep 0.01
-	done
+	wait_stopped $pid
 	kill -"$signal" $pid
 	kill -CONT $pid
 	status=0
@@ -49,7 +46,7 @@ rm -rf set
 env --default-signal=INT DS_DIE_AT=gen.renamed:10:stop "$destall" gen --size 40x30 \
     --classes 3 --count 100000 set > "$work/out" 2> "$work/err" &
 pid=$!
-until grep -q '^State:.T' "/proc/$pid/status"; do sleep 0.01; done
+wait_stopped $pid
 kill -INT $pid
 kill -CONT $pid
 status=0
@@ -62,7 +59,7 @@ rm -rf set
 env --ignore-signal=HUP DS_DIE_AT=gen.renamed:10:stop "$destall" gen --size 40x30 \
     --classes 3 --count 40 set > "$work/out" 2> "$work/err" &
 pid=$!
-until grep -q '^State:.T' "/proc/$pid/status"; do sleep 0.01; done
+wait_stopped $pid
 kill -HUP $pid
 kill -CONT $pid
 wait $pid || fail "SIGHUP was not ignored"

@@ -69,7 +69,8 @@ static const struct arg_option options[] = {
 	{ .name = "tar", .kind = ARG_PARSED,
 	  .offset = FIELD(plan.shard_bytes), .value = "SHARDSIZE",
 	  .parse = parse_shard_size,
-	  .help = "tar shards of at most this size instead of folders" },
+	  .help = "tar shards instead of folders, a new one where this size "
+	  "would be passed" },
 	{ .name = "quality", .kind = ARG_COUNT, .offset = FIELD(plan.quality),
 	  .value = "Q", .min = 1, .max = 100,
 	  .help = "of the JPEG encoder [94: about 110 kB at 500x375]" },

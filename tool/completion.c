@@ -119,7 +119,9 @@ zsh_option(FILE *out, const struct arg_option *o)
 	zsh_text(out, o->help);
 	fputc(']', out);
 	if (o->kind == ARG_CHOICE) {
-		fprintf(out, ":%s:(", o->value);
+		fputc(':', out);
+		zsh_text(out, o->value);
+		fputs(":(", out);
 		put_words(out, o->choices);
 		fputc(')', out);
 	} else if (o->kind != ARG_FLAG) {
@@ -133,7 +135,9 @@ zsh_option(FILE *out, const struct arg_option *o)
 static void
 zsh_operands(FILE *out, const struct command *c)
 {
-	if (c->operand_is_command) {
+	if (c->max_operands == 0) {
+		fputs("\t\t\t':'", out);
+	} else if (c->operand_is_command) {
 		fputs("\t\t\t'1:command:_destall_commands'", out);
 	} else if (c->operand_words != NULL) {
 		fputs("\t\t\t'1:operand:(", out);

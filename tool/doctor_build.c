@@ -11,6 +11,7 @@
 #include <jansson.h>
 #include <jpeglib.h>
 #include <sqlite3.h>
+#include <string.h>
 
 /* configure leaves undefined what is not there. */
 #ifndef WITH_PFM
@@ -39,12 +40,6 @@
 #define COMPILER	"clang " __clang_version__
 #else
 #define COMPILER	"gcc " __VERSION__
-#endif
-
-#ifdef __SANITIZE_ADDRESS__
-#define SANITIZED	", with sanitizers"
-#else
-#define SANITIZED	""
 #endif
 
 #define AGAIN	", then configure and build again"
@@ -78,8 +73,11 @@ static const struct {
 void
 doctor_build(struct doctor_report *r)
 {
-	doctor_add(r, "destall", &doctor_fine, "%s, built by %s%s",
-	    PACKAGE_VERSION, COMPILER, SANITIZED);
+	bool is_sanitized = strcmp(SANITIZERS, "no") != 0;
+
+	doctor_add(r, "destall", &doctor_fine, "%s, built by %s%s%s",
+	    PACKAGE_VERSION, COMPILER, is_sanitized ? ", sanitized: " : "",
+	    is_sanitized ? SANITIZERS : "");
 	doctor_add(r, "libraries", &doctor_fine,
 	    "libjpeg-turbo %d.%d.%d (when built), SQLite %s, Jansson %s",
 	    LIBJPEG_TURBO_VERSION_NUMBER / 1000000,

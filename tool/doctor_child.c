@@ -129,6 +129,7 @@ child_start(struct child *c, child_f *body, void *arg)
 		close(ends[0]);
 		return;
 	}
+	c->end = CHILD_LIVING;
 	c->fd = ends[0];
 	must(fcntl(c->fd, F_SETFL, O_NONBLOCK) == 0);
 }
@@ -185,7 +186,7 @@ reap(struct child *c)
 	must(waitpid(c->pid, NULL, 0) == c->pid);
 	io_close(&c->fd);
 	c->pid = 0;
-	if (c->end != CHILD_UNBORN)
+	if (c->end != CHILD_LIVING)
 		return;			/* killed, and why is known */
 	c->end = si.si_code == CLD_EXITED ? CHILD_DONE : CHILD_CRASHED;
 	c->code = si.si_status;
@@ -217,7 +218,7 @@ kill_living(struct child *children, unsigned nr)
 	for (unsigned i = 0; i < nr; i++) {
 		if (children[i].pid == 0)
 			continue;
-		if (children[i].end == CHILD_UNBORN)
+		if (children[i].end == CHILD_LIVING)
 			children[i].end = CHILD_LATE;
 		kill_child(&children[i]);
 	}

@@ -5,7 +5,7 @@
  *
  *  1. Every child is reaped or, if even SIGKILL does not end it (a driver that
  *     sleeps in the kernel), given up after another second.
- *  2. A child and all it started in its own session are gone with it.
+ *  2. A child and all it started in its process group are gone with it.
  *  3. What a child wrote is input: it may be anything.
  */
 
@@ -21,6 +21,7 @@
 #define CHILD_OUTPUT	4096u
 
 enum child_end {
+	CHILD_LIVING,
 	CHILD_DONE,		/* code: its exit status */
 	CHILD_CRASHED,		/* code: the signal */
 	CHILD_LATE,		/* did not end in time, killed */

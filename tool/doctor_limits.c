@@ -11,7 +11,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -19,6 +18,7 @@
 #include <unistd.h>
 
 #include "base/cgroup.h"
+#include "base/cpus.h"
 #include "base/io.h"
 #include "base/parse.h"
 #include "base/text.h"
@@ -27,7 +27,6 @@
 #define LITTLE_MEMORY	(UINT64_C(1) << 30)
 #define LITTLE_SHM	(UINT64_C(1) << 30)
 #define FEW_FILES	4096u
-#define MAX_CPUS	(1u << 16)
 
 /*--- memory --------------------------------------------------------------*/
 
@@ -178,26 +177,6 @@ check_swap(struct doctor_report *r, const struct memory *m)
 
 /*--- processors ----------------------------------------------------------*/
 
-/* Those we may run on; a machine may have more than a cpu_set_t holds. */
-static unsigned
-count_affinity(void)
-{
-	unsigned most, nr = 0;
-	cpu_set_t *set;
-	size_t size;
-
-	for (most = CPU_SETSIZE; most <= MAX_CPUS && nr == 0; most *= 2) {
-		set = CPU_ALLOC(most);
-		size = CPU_ALLOC_SIZE(most);
-		if (set == NULL)
-			return 0;
-		if (sched_getaffinity(0, size, set) == 0)
-			nr = (unsigned)CPU_COUNT_S(size, set);
-		CPU_FREE(set);
-	}
-	return nr;
-}
-
 static void
 check_cpus(struct doctor_report *r)
 {
@@ -209,7 +188,7 @@ check_cpus(struct doctor_report *r)
 		false,
 	};
 	long online = sysconf(_SC_NPROCESSORS_ONLN);
-	unsigned usable = count_affinity();
+	unsigned usable = cpus_usable();
 	struct cgroup g;
 	double cpus = 0;
 

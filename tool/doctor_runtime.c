@@ -72,7 +72,7 @@ try_dir(const struct runtime_place *p)
 	}
 	if (errno != ENOENT)
 		return -errno;
-	memcpy(parent, p->dir, sizeof parent);
+	strcpy(parent, p->dir);
 	slash = strrchr(parent, '/');
 	slash[slash == parent] = '\0';
 	return access(parent, W_OK | X_OK) == 0 ? 0 : -errno;

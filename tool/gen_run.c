@@ -13,13 +13,13 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/cpus.h"
 #include "base/io.h"
 #include "base/must.h"
 #include "base/progress.h"
@@ -101,29 +101,6 @@ gen_run_die(int signal_number)
 }
 
 /*--- the work ------------------------------------------------------------*/
-
-static unsigned
-count_cpus(void)
-{
-	cpu_set_t *set;
-	unsigned nr = 1;
-
-	for (unsigned cpus = 1024; cpus <= 1024u * 1024; cpus *= 2) {
-		size_t size = CPU_ALLOC_SIZE(cpus);
-		int rc;
-
-		set = CPU_ALLOC(cpus);
-		if (set == NULL)
-			break;
-		rc = sched_getaffinity(0, size, set);
-		if (rc == 0)
-			nr = (unsigned)CPU_COUNT_S(size, set);
-		CPU_FREE(set);
-		if (rc == 0 || errno != EINVAL)
-			break;
-	}
-	return nr > 0 ? nr : 1;
-}
 
 /* Until the pool has ended; the signal that asked for it, or 0. */
 static int
@@ -263,7 +240,7 @@ gen_run(const struct gen_plan *plan, const char *path, uint64_t count,
 	struct gen_set set;
 	struct gen_task task = {
 		.plan = plan, .set = &set, .count = count,
-		.threads = threads > 0 ? threads : count_cpus(),
+		.threads = threads > 0 ? threads : cpus_usable(),
 	};
 	int rc;
 

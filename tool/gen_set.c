@@ -75,10 +75,12 @@ gen_set_drop_part(const struct gen_set *s, unsigned worker)
 
 /*--- opening -------------------------------------------------------------*/
 
-/* Removes the parts of a run that was killed; what lies in the root besides
- * them and the record is counted. */
+/* Counts what lies in the root besides the record and the parts of a run that
+ * was killed; those are removed if asked for, which only the holder of the lock
+ * may: they could be somebody's work. */
 static int
-sweep_root(const struct gen_set *s, unsigned *others, struct ds_err *err)
+look_at_root(const struct gen_set *s, bool remove_parts, unsigned *others,
+    struct ds_err *err)
 {
 	int fd = openat(s->root, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *d = fd < 0 ? NULL : fdopendir(fd);
@@ -98,7 +100,7 @@ sweep_root(const struct gen_set *s, unsigned *others, struct ds_err *err)
 			continue;
 		if (strncmp(e->d_name, PART_PREFIX, strlen(PART_PREFIX)) != 0)
 			++*others;
-		else if (unlinkat(s->root, e->d_name, 0) != 0)
+		else if (remove_parts && unlinkat(s->root, e->d_name, 0) != 0)
 			rc = err_errno(err, "cannot remove %s/%s", s->path,
 			    e->d_name);
 	}
@@ -126,25 +128,42 @@ refuse_foreign(const struct gen_set *s, struct ds_err *err)
 	    "destall gen: choose a new folder", s->path);
 }
 
+/* A new record, in a folder that holds nothing else.  Others may be doing the
+ * same: who comes second finds their record, and then their lock. */
+static int
+create_record(struct gen_set *s, int flags, struct ds_err *err)
+{
+	unsigned others;
+	int rc;
+
+	rc = look_at_root(s, false, &others, err);
+	if (rc < 0)
+		return rc;
+	(void)crash_point("gen.unclaimed");
+	if (others == 0)
+		s->record = openat(s->root, RECORD,
+		    flags | O_RDWR | O_CREAT | O_EXCL, 0666);
+	if (others > 0 || (s->record < 0 && errno == EEXIST))
+		s->record = openat(s->root, RECORD, flags | O_RDWR);
+	if (s->record < 0 && errno == ENOENT && others > 0)
+		return refuse_foreign(s, err);
+	return 0;
+}
+
 /* A complete set can be looked at where nothing can be written. */
 static int
 open_record(struct gen_set *s, struct ds_err *err)
 {
 	int flags = O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
-	unsigned others;
 	int rc;
 
 	s->record = openat(s->root, RECORD, flags | O_RDWR);
 	if (s->record < 0 && (errno == EROFS || errno == EACCES))
 		s->record = openat(s->root, RECORD, flags | O_RDONLY);
 	if (s->record < 0 && errno == ENOENT) {
-		rc = sweep_root(s, &others, err);
+		rc = create_record(s, flags, err);
 		if (rc < 0)
 			return rc;
-		if (others > 0)
-			return refuse_foreign(s, err);
-		s->record = openat(s->root, RECORD, flags | O_RDWR | O_CREAT,
-		    0666);
 	}
 	if (s->record < 0)
 		return err_errno(err, "cannot open %s/" RECORD, s->path);
@@ -208,7 +227,7 @@ check_record(const struct gen_set *s, struct ds_err *err)
 		return err_hint(err, rc, rc == -EEXIST ? "use the same "
 		    "options, or another folder" : "choose a new folder");
 	}
-	if (sweep_root(s, &others, err) < 0)
+	if (look_at_root(s, true, &others, err) < 0)
 		return err->code;
 	if (rc == 0)
 		return 0;
