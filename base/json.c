@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +19,7 @@
 #include <unistd.h>
 
 #include "base/io.h"
+#include "base/parse.h"
 #include "base/say.h"
 #include "base/text.h"
 
@@ -63,11 +65,11 @@ write_out(int fd, const char *text)
 	return rc;
 }
 
-/* A device or a pipe is written to: it must not be replaced by a file. */
+/* What is no file is written to, and what cannot be replaced. */
 static int
 write_into(const char *path, const char *text)
 {
-	int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+	int fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC | O_NOCTTY);
 	int rc;
 
 	if (fd < 0)
@@ -77,30 +79,30 @@ write_into(const char *path, const char *text)
 	return rc;
 }
 
-/* A name beside the target that nobody else has. */
+/* A name in the folder of the target that nobody else has. */
 static char *
 name_part(const char *path)
 {
+	const char *slash = strrchr(path, '/');
+	int folder = slash == NULL ? 0 : (int)(slash + 1 - path);
 	uint64_t number;
 	char *part;
 
 	if (getrandom(&number, sizeof number, 0) != sizeof number ||
-	    asprintf(&part, "%s.part-%016" PRIx64, path, number) < 0)
+	    asprintf(&part, "%.*s.destall-part-%016" PRIx64, folder, path,
+	    number) < 0)
 		return NULL;
 	return part;
 }
 
-/* Into a file beside the target, then renamed over it.  A file that may not
- * be written is not replaced either, though its folder would allow it. */
+/* Into a file beside the target, then renamed over it; the mode is the old
+ * one's or by the umask. */
 static int
 replace_file(const char *path, const char *text, const struct stat *old)
 {
-	char *part;
+	char *part = name_part(path);
 	int fd, rc = 0;
 
-	if (old != NULL && faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) != 0)
-		return -errno;
-	part = name_part(path);
 	if (part == NULL)
 		return -ENOMEM;
 	fd = open(part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
@@ -122,28 +124,58 @@ free_part:
 	return rc;
 }
 
-/* A link is followed first, so that its target is replaced and not the link;
- * a link to nothing is refused. */
+/* A file that is there is replaced only where it may be written, and written
+ * in place where its folder does not allow more (or it is a mount itself). */
+static int
+rewrite_file(const char *path, const char *text, const struct stat *old)
+{
+	char *target;
+	int rc;
+
+	if (faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) != 0)
+		return -errno;
+	/* The target of a link is replaced, not the link. */
+	target = realpath(path, NULL);
+	if (target == NULL)
+		return -errno;
+	rc = replace_file(target, text, old);
+	if (rc == -EACCES || rc == -EBUSY || rc == -EROFS)
+		rc = write_into(target, text);
+	free(target);
+	return rc;
+}
+
 static int
 write_file(const char *path, const char *text)
 {
 	struct stat st;
-	char *target;
 	int rc;
 
-	if (stat(path, &st) != 0) {
-		rc = -errno;
-		return rc == -ENOENT && lstat(path, &st) != 0 ?
-		    replace_file(path, text, NULL) : rc;
-	}
-	if (!S_ISREG(st.st_mode))
-		return write_into(path, text);
-	target = realpath(path, NULL);
-	if (target == NULL)
-		return -errno;
-	rc = replace_file(target, text, &st);
-	free(target);
+	if (stat(path, &st) == 0)
+		return S_ISREG(st.st_mode) ? rewrite_file(path, text, &st) :
+		    write_into(path, text);
+	rc = -errno;
+	/* A link to nothing is refused. */
+	if (rc == -ENOENT && lstat(path, &st) != 0)
+		rc = replace_file(path, text, NULL);
 	return rc;
+}
+
+/* The descriptor that a path such as /dev/stdout stands for, or -1.  To open
+ * it anew would write over what was written to it before. */
+static int
+descriptor_of(const char *path)
+{
+	uint64_t fd;
+
+	if (strcmp(path, "/dev/stdout") == 0)
+		return STDOUT_FILENO;
+	if (strcmp(path, "/dev/stderr") == 0)
+		return STDERR_FILENO;
+	if (strncmp(path, "/dev/fd/", 8) == 0 &&
+	    parse_count(path + 8, 0, INT_MAX, &fd, NULL) == 0)
+		return (int)fd;
+	return -1;
 }
 
 static int
@@ -166,7 +198,9 @@ json_doc_write(json_t *doc, const char *path, struct ds_err *err)
 	if (path == NULL) {
 		rc = write_stdout(text, err);
 	} else {
-		rc = write_file(path, text);
+		rc = descriptor_of(path) >= 0 ?
+		    write_out(descriptor_of(path), text) :
+		    write_file(path, text);
 		errno = -rc;
 		if (rc < 0)
 			err_errno(err, "cannot write %s", path);

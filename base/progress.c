@@ -51,7 +51,9 @@ draw(struct progress *p, uint64_t done, uint64_t elapsed_ns)
 	(void)snprintf(line, sizeof line, "%s: %s of %s %s, %.0f/s, %s left",
 	    p->what, text_count(a, done), text_count(b, p->total), p->unit,
 	    rate, text_left(left, to_do, rate));
-	fprintf(p->term.out, "\r\033[K%.*s", (int)p->term.width - 1, line);
+	/* The window may have changed: a line that wraps cannot be cleared. */
+	fprintf(p->term.out, "\r\033[K%.*s",
+	    (int)term_columns(p->term.out) - 1, line);
 	fflush(p->term.out);
 	p->is_drawn = true;
 }

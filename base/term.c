@@ -48,21 +48,30 @@ wants_colour(bool can_redraw)
 	    is_forced("CLICOLOR_FORCE");
 }
 
-static unsigned
-find_width(int fd, bool is_tty)
+unsigned
+term_columns(FILE *out)
 {
 	const char *columns = getenv("COLUMNS");
-	uint64_t width = WIDTH_DEFAULT;
 	struct winsize ws;
+	uint64_t width;
 
 	if (columns != NULL &&
 	    parse_count(columns, 1, UINT16_MAX, &width, NULL) == 0)
-		;
-	else if (is_tty && ioctl(fd, TIOCGWINSZ, &ws) == 0 && ws.ws_col > 0)
-		width = ws.ws_col;
+		return (unsigned)width;
+	if (ioctl(fileno(out), TIOCGWINSZ, &ws) == 0 && ws.ws_col > 0)
+		return ws.ws_col;
+	return WIDTH_DEFAULT;
+}
+
+/* Text broken at fewer columns than this, or read at more, is no pleasure. */
+static unsigned
+choose_width(FILE *out)
+{
+	unsigned width = term_columns(out);
+
 	if (width < WIDTH_MIN)
 		return WIDTH_MIN;
-	return width > WIDTH_MAX ? WIDTH_MAX : (unsigned)width;
+	return width > WIDTH_MAX ? WIDTH_MAX : width;
 }
 
 void
@@ -74,7 +83,7 @@ term_init(struct term *t, FILE *out)
 	t->out = out;
 	t->can_redraw = is_tty && knows_escapes();
 	t->colour = wants_colour(t->can_redraw);
-	t->width = find_width(fd, is_tty);
+	t->width = choose_width(out);
 }
 
 const char *

@@ -26,6 +26,9 @@ void term_init(struct term *t, FILE *out);
 	 * on anywhere.  The width is COLUMNS or the terminal's own, kept
 	 * between 40 and 200. */
 
+unsigned term_columns(FILE *out);
+	/* COLUMNS, or what the terminal has at this moment; 80 if unknown. */
+
 const char *term_on(const struct term *t, enum term_style style);
 const char *term_off(const struct term *t);
 	/* What to print before and after; "" where there is no colour. */

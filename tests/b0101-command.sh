@@ -37,7 +37,8 @@ done < commands
 expect_refused 2 "unknown command 'docter': did you mean 'doctor'\?" "$destall" docter
 expect_refused 2 "unknown command 'xyzzy': see 'destall --help'" "$destall" xyzzy
 expect_refused 2 "unknown command ''" "$destall" ''
-expect_refused 2 'unknown option --frobnicate' "$destall" --frobnicate
+expect_refused 2 "unknown option --frobnicate: see 'destall --help'" "$destall" --frobnicate
+expect_refused 2 'unknown option --versoin: did you mean --version\?' "$destall" --versoin
 expect_refused 2 "unknown command 'nosuch'" "$destall" help nosuch
 expect_refused 2 'completion: bash\|zsh is missing' "$destall" completion
 expect_refused 2 "completion: too many operands: 'zsh'" "$destall" completion bash zsh

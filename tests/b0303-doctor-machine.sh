@@ -42,6 +42,15 @@ run env DESTALL_HUB="$long" "$destall" doctor
 expect_status 0
 expect_out "^  missing +runtime directory"
 
+# A socket that each folder would find elsewhere; a place others can take away.
+run env DESTALL_HUB=./ctl.sock "$destall" doctor
+expect_out '^  missing +runtime directory +DESTALL_HUB=./ctl.sock is not an'
+rmdir "$XDG_RUNTIME_DIR/destall"
+chmod 777 "$XDG_RUNTIME_DIR"
+run "$destall" doctor
+expect_out "^  missing +runtime directory"
+chmod 700 "$XDG_RUNTIME_DIR"
+
 # Hostile values in the environment.
 for value in "" relative /no/such/dir /dev/null "$(printf '/a\033[31mb\n')" "$long$long$long"; do
 	run env TMPDIR="$value" XDG_RUNTIME_DIR="$value" DESTALL_HUB="$value" \

@@ -55,6 +55,7 @@ scenarios = \
 	%D%/a0007-points.sh \
 	%D%/a0008-dist.sh \
 	%D%/a0009-shell.sh \
+	%D%/a0010-docs.sh \
 	%D%/b0001-harness.sh \
 	%D%/b0002-harness-fail.sh \
 	%D%/b0003-harness-slow.sh \

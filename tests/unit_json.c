@@ -48,7 +48,7 @@ count_files(bool and_remove)
 	int nr = 0;
 
 	while ((e = readdir(d)) != NULL) {
-		if (e->d_name[0] == '.')
+		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
 			continue;
 		nr++;
 		if (and_remove && unlinkat(dirfd(d), e->d_name, 0) != 0)
@@ -158,7 +158,41 @@ links_are_followed(void **state)
 	check_file("target", DOC);
 	assert_int_equal(lstat("link", &st), 0);
 	assert_true(S_ISLNK(st.st_mode));
-	assert_int_equal(count_files(false), 2);
+	assert_int_equal(symlink("nothing", "astray"), 0);
+	assert_int_equal(write_doc("astray", &err), -ENOENT);
+	assert_int_equal(count_files(false), 3);
+}
+
+/* What was written to an open file before stays. */
+static void
+open_descriptors_are_written_to(void **state)
+{
+	struct ds_err err;
+	char path[32];
+	int fd;
+
+	(void)state;
+	put_file("log", "old\n");
+	fd = open("log", O_WRONLY | O_APPEND | O_CLOEXEC);
+	snprintf(path, sizeof path, "/dev/fd/%d", fd);
+	assert_int_equal(write_doc(path, &err), 0);
+	close(fd);
+	check_file("log", "old\n" DOC);
+	assert_int_equal(write_doc(path, &err), -EBADF);
+}
+
+static void
+long_names_do(void **state)
+{
+	char name[251];
+	struct ds_err err;
+
+	(void)state;
+	memset(name, 'n', sizeof name - 1);
+	name[sizeof name - 1] = '\0';
+	assert_int_equal(write_doc(name, &err), 0);
+	check_file(name, DOC);
+	assert_int_equal(count_files(false), 1);
 }
 
 /* Root could replace /dev/null by a file.  So the FIFO comes first: a mistake
@@ -215,7 +249,11 @@ permissions_are_kept(void **state)
 	(void)state;
 	put_file("frozen", "old");
 	assert_int_equal(chmod("frozen", 0444), 0);
-	assert_int_equal(mkdir("closed", 0555), 0);
+	assert_int_equal(mkdir("closed", 0755), 0);
+	put_file("closed/open", "a longer text than the document will have: "
+	    "so that what is left of it would be seen");
+	assert_int_equal(chmod("closed/open", 0666), 0);
+	assert_int_equal(chmod("closed", 0555), 0);
 	assert_int_equal(chmod(".", 0777), 0);
 	pid = fork();
 	assert_true(pid >= 0);
@@ -226,11 +264,16 @@ permissions_are_kept(void **state)
 			_exit(2);
 		if (write_doc("closed/x", &err) != -EACCES)
 			_exit(3);
+		if (write_doc("closed/open", &err) != 0)
+			_exit(4);
 		_exit(0);
 	}
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_int_equal(status, 0);
 	check_file("frozen", "old");
+	check_file("closed/open", DOC);
+	assert_int_equal(chmod("closed", 0755), 0);
+	assert_int_equal(unlink("closed/open"), 0);
 	assert_int_equal(count_files(false), 2);
 }
 
@@ -405,6 +448,8 @@ UNIT_MAIN(
 	JSON_UNIT(what_is_written_can_be_read),
 	JSON_UNIT(modes),
 	JSON_UNIT(links_are_followed),
+	JSON_UNIT(open_descriptors_are_written_to),
+	JSON_UNIT(long_names_do),
 	JSON_UNIT(what_is_no_file_is_written_to),
 	JSON_UNIT(unwritable_places_are_named),
 	JSON_UNIT(permissions_are_kept),

@@ -22,6 +22,8 @@
 #define NAME_COLUMN	11u	/* after the state */
 #define DETAIL_COLUMN	30u	/* after the name */
 #define ADVICE_COLUMN	22u	/* after "to enable" */
+#define TEXT_ROOM	30u	/* columns that text should have */
+#define NARROW_COLUMN	4u	/* where it begins if it has less */
 #define LINE_SIZE	2048u
 
 const struct doctor_verdict doctor_fine = { DOCTOR_OK, "", "", false };
@@ -132,13 +134,23 @@ print_block(const struct term *t, unsigned column, const char *text)
 	fputc('\n', t->out);
 }
 
+/* On a narrow terminal text has a line of its own below its name. */
+static unsigned
+text_column(const struct term *t, unsigned column)
+{
+	if (t->width >= column + TEXT_ROOM)
+		return column;
+	fprintf(t->out, "\n%*s", (int)NARROW_COLUMN, "");
+	return NARROW_COLUMN;
+}
+
 static void
 print_labelled(const struct term *t, const char *label, const char *text)
 {
 	fprintf(t->out, "%*s%s%-*s%s", (int)NAME_COLUMN, "",
 	    term_on(t, TERM_DIM), (int)(ADVICE_COLUMN - NAME_COLUMN), label,
 	    term_off(t));
-	print_block(t, ADVICE_COLUMN, text);
+	print_block(t, text_column(t, ADVICE_COLUMN), text);
 }
 
 static void
@@ -170,7 +182,7 @@ print_row(const struct term *t, const struct doctor_row *row)
 	    (int)NAME_COLUMN - 2, state_names[v->state], term_off(t),
 	    (int)(DETAIL_COLUMN - NAME_COLUMN), row->name);
 	text_clean(line, sizeof line, row->detail);
-	print_block(t, DETAIL_COLUMN, line);
+	print_block(t, text_column(t, DETAIL_COLUMN), line);
 }
 
 static void

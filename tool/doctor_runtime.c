@@ -75,6 +75,12 @@ try_dir(const struct runtime_place *p)
 	strcpy(parent, p->dir);
 	slash = strrchr(parent, '/');
 	slash[slash == parent] = '\0';
+	if (stat(parent, &st) != 0)
+		return -errno;
+	/* Where others may write, they may rename ours away; a sticky folder
+	 * such as /tmp forbids that. */
+	if ((st.st_mode & 022) != 0 && (st.st_mode & S_ISVTX) == 0)
+		return -EPERM;
 	return access(parent, W_OK | X_OK) == 0 ? 0 : -errno;
 }
 
@@ -86,6 +92,11 @@ doctor_runtime(struct doctor_report *r)
 		"the hub cannot have its socket, so there is no cache and no "
 		"sharing",
 		"set DESTALL_HUB to a shorter path", true,
+	}, relative = {
+		DOCTOR_MISSING,
+		"jobs in other folders would look for another hub, so there is "
+		"no cache and no sharing",
+		"set DESTALL_HUB to a path that begins with /", true,
 	}, not_ours = {
 		DOCTOR_MISSING,
 		"the hub refuses a directory that others can reach, so there "
@@ -100,10 +111,16 @@ doctor_runtime(struct doctor_report *r)
 		"DESTALL_HUB to a socket in one", true,
 	};
 	static const char name[] = "runtime directory";
+	const char *hub = getenv("DESTALL_HUB");
 	struct runtime_place p;
 	int rc;
 
-	rc = doctor_runtime_place(&p, getenv("DESTALL_HUB"),
+	if (hub != NULL && *hub != '\0' && *hub != '/') {
+		doctor_add(r, name, &relative, "DESTALL_HUB=%.200s is not an "
+		    "absolute path", hub);
+		return;
+	}
+	rc = doctor_runtime_place(&p, hub,
 	    getenv("XDG_RUNTIME_DIR"), getenv("TMPDIR"), geteuid());
 	if (rc < 0) {
 		doctor_add(r, name, &too_long, "%.200s: longer than the %zu "

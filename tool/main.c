@@ -15,7 +15,21 @@
 
 #include "base/err.h"
 #include "base/say.h"
+#include "base/text.h"
 #include "tool/commands.h"
+
+static int
+refuse_option(const char *word)
+{
+	static const char *const known[] = { "--help", "--version", NULL };
+	const char *near = text_nearest(word, known);
+
+	if (near != NULL)
+		say("unknown option %s: did you mean %s?", word, near);
+	else
+		say("unknown option %s: see 'destall --help'", word);
+	return STATUS_USAGE;
+}
 
 static int
 run(int argc, char **argv)
@@ -37,10 +51,8 @@ run(int argc, char **argv)
 		printf("destall %s\n", PACKAGE_VERSION);
 		return STATUS_OK;
 	}
-	if (argv[1][0] == '-') {
-		say("unknown option %s: see 'destall --help'", argv[1]);
-		return STATUS_USAGE;
-	}
+	if (argv[1][0] == '-')
+		return refuse_option(argv[1]);
 	c = commands_find(argv[1]);
 	if (c == NULL)
 		return commands_unknown(argv[1]);
