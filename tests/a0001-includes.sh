@@ -22,14 +22,11 @@ allowed() {
 	esac
 }
 
-# check_includes DIR: every quoted include of every source below DIR.
+# check_includes: every quoted include of every source below $top_srcdir.
 check_includes() {
-	(cd "$1" && find . -name build -prune -o -name doc -prune -o \
-	    -path './*/*' -name '*.[ch]' -print) | sort |
-	while read -r file; do
-		file=${file#./}
+	sources '*.[ch]' | grep / | grep -v '^doc/' | while read -r file; do
 		folder=${file%%/*}
-		sed -n 's/^#[ \t]*include[ \t]*"\([^"]*\)".*/\1/p' "$1/$file" |
+		sed -n 's/^#[ \t]*include[ \t]*"\([^"]*\)".*/\1/p' "$top_srcdir/$file" |
 		while read -r header; do
 			case $header in
 			destall.h) continue ;;
@@ -44,10 +41,11 @@ check_includes() {
 	done
 }
 
-wrong=$(check_includes "$top_srcdir")
+wrong=$(check_includes)
 [ -z "$wrong" ] || fail "$wrong"
 
 # The check itself: it sees a step to the right.
 mkdir -p tree/base
 echo '#include "tool/commands.h"' > tree/base/bad.c
-[ -n "$(check_includes "$PWD/tree")" ] || fail "a wrong include was not seen"
+top_srcdir=$PWD/tree
+[ -n "$(check_includes)" ] || fail "a wrong include was not seen"

@@ -16,17 +16,17 @@ check_head() {
 	    [ "$2" = destall.h ] || echo "$2: its head does not say which process runs it"
 }
 
-find "$top_srcdir" -mindepth 1 -name build -prune -o -name '*.[ch]' -print | sort |
-while read -r file; do
-	name=${file#"$top_srcdir"/}
+sources '*.[ch]' | while read -r name; do
+	file=$top_srcdir/$name
 	check_head "$file" "$name"
 	grep -nE '\b(TODO|FIXME|HACK)\b' "$file" | sed "s|^|$name: |"
 	awk -v f="$name" '{ gsub(/\t/, "        ") } length > 100 { print f ":" NR ": longer than 100 columns" }' "$file"
 done > wrong
 [ ! -s wrong ] || fail "$(cat wrong)"
 
-find "$top_srcdir" -mindepth 1 -name 'build*' -prune -o \( -name '*.sh' -o -name '*.mk' -o -name quickstart \) -print |
-while read -r file; do
-	head -n 3 "$file" | grep -q '^# ' || echo "${file#"$top_srcdir"/}: no head"
+for glob in '*.sh' '*.mk' quickstart check-all fresh-debian; do
+	sources "$glob"
+done | while read -r name; do
+	head -n 3 "$top_srcdir/$name" | grep -q '^# ' || echo "$name: no head"
 done > wrong
 [ ! -s wrong ] || fail "$(cat wrong)"

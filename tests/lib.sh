@@ -156,10 +156,19 @@ need_crash_points() { configured WITH_CRASH_POINTS || skip "built without --enab
 # event N WHAT: so much was done; `make soak` adds it up.
 event() { echo "EVENT $*"; }
 
+# sources GLOB: the files of the tree that have such a name, without what a
+# build within it has made.
+sources() {
+	(cd "$top_srcdir" && find . -mindepth 1 \( -name build -o -name _build -o \
+	    -name _inst -o -name build-aux \) -prune -o -type f -name "$1" \
+	    ! -name config.h -print) | sed 's|^\./||' | sort
+}
+
 # crash_points PREFIX: the names of all points in the source that begin so.
 crash_points() {
-	find "$top_srcdir" -mindepth 1 \( -name build -o -name tests \) -prune -o -name '*.c' -exec \
-	    sed -n "s/.*crash_point(\"\($1[^\"]*\)\").*/\1/p" {} + | sort -u
+	sources '*.c' | grep -v '^tests/' | while read -r source; do
+		sed -n "s/.*crash_point(\"\($1[^\"]*\)\").*/\1/p" "$top_srcdir/$source"
+	done | sort -u
 }
 
 #--- preloaded shims ---------------------------------------------------------
