@@ -62,6 +62,7 @@ bool gen_plan_is_whole(const char *record);
 int gen_plan_compare(const struct gen_plan *p, const char *record,
     struct ds_err *err);
 	/* Is a set with that record one of this plan?  -EEXIST names the first
-	 * difference, -EBADMSG if it is no record. */
+	 * difference, in the words of the options, and what to do; -EBADMSG if
+	 * it is no record. */
 
 #endif

@@ -222,11 +222,8 @@ check_record(const struct gen_set *s, struct ds_err *err)
 	text[n] = '\0';
 	rc = gen_plan_is_whole(text) ?
 	    gen_plan_compare(s->plan, text, &why) : 1;
-	if (rc < 0) {
-		err_fail(err, rc, "%s: %s", s->path, why.text);
-		return err_hint(err, rc, rc == -EEXIST ? "use the same "
-		    "options, or another folder" : "choose a new folder");
-	}
+	if (rc < 0)
+		return err_fail(err, rc, "%s: %s", s->path, why.text);
 	if (look_at_root(s, true, &others, err) < 0)
 		return err->code;
 	if (rc == 0)
