@@ -28,13 +28,24 @@ refused 'pipe/.destall-gen is not a file' pipe
 # Another set is there: the line names the difference.
 gen --count 5 set > /dev/null
 tree set > before
-refused 'set: the set there was made with seed 0, not 7: use the same options, or another folder' --seed 7 set
-refused 'set: the set there was made with quality 94, not 50' --quality 50 set
-refused 'set: the set there was made with tar 0, not 65536' --tar 64K set
-expect_refused 1 'set: the set there was made with size 40x30, not 30-40' \
+refused 'set: the set there was made with --seed 0, not with --seed 7: use the same options, or another folder' --seed 7 set
+refused 'set: the set there was made with --quality 94, not with --quality 50' --quality 50 set
+refused 'set: the set there was made without --tar, not with --tar 64K' --tar 64K set
+expect_refused 1 'set: the set there was made with --size 40x30, not with --size 30-40' \
     "$destall" gen --count 5 --size 30-40 --classes 3 set
-expect_refused 1 'set: the set there was made with classes 3, not 4' \
+expect_refused 1 'set: the set there was made with --classes 3, not with --classes 4' \
     "$destall" gen --count 5 --size 40x30 --classes 4 set
+sed 's/^libjpeg-turbo .*/libjpeg-turbo 1.9.77/' set/.destall-gen > record
+mkdir other
+cp record other/.destall-gen
+refused 'other: the set there was made with libjpeg-turbo 1.9.77, and this destall has [0-9.]+: choose a new folder$' other
+
+# However long the path is, the line says what differs and what to do.
+name=$(printf '%0200d' 0)
+mkdir -p $name/$name/$name
+gen --count 1 $name/$name/$name/set > /dev/null
+refused "$name/0*\.\.\.0*/set: the set there was made with --seed 0, not with --seed 7: use the same options, or another folder\$" \
+    --seed 7 $name/$name/$name/set
 tree set > after
 cmp before after || fail "a refused command changed the set"
 
@@ -71,6 +82,21 @@ same_tree expected torn "after a torn record"
 head -c 20 expected/.destall-gen > torn/.destall-gen
 refused 'torn is not empty, and not a set' torn
 
+# A file for the document that cannot be written is noticed before the work.
+mkdir kept
+ln -s nowhere/file dangling
+ln -s kept/doc.json leading
+for name in none/doc.json file/doc.json kept dangling; do
+	refused "cannot write $name: (No such file or directory|Not a directory|Is a directory)" \
+	    --json -o $name unmade
+	[ ! -e unmade ] || fail "made with -o $name"
+done
+for name in kept/doc.json kept/doc.json leading ./doc.json "$PWD/doc.json" /dev/null /dev/stdout; do
+	gen --count 5 --json -o "$name" expected > "$work/out" || fail "refused: -o $name"
+done
+grep -q '"images": 5' "$work/out" || fail "no document by /dev/stdout"
+[ -L leading ] || fail "the link was replaced"
+
 # Limits of the process.
 status=0
 (ulimit -n 6; gen --count 5 many) > "$work/out" 2> "$work/err" || status=$?
@@ -84,6 +110,12 @@ check_clean large "a limit on the size of files"
 
 # A folder that may not be written; root may write everywhere.
 ! is_root || exit 0
+chmod 555 kept
+refused 'cannot write kept/new.json: Permission denied' --json -o kept/new.json unmade
+refused 'cannot write leading: Permission denied' --json -o leading unmade
+chmod 444 doc.json
+refused 'cannot write doc.json: Permission denied' --json -o doc.json unmade
+[ ! -e unmade ] || fail "made, and the document cannot be written"
 mkdir closed
 chmod 555 closed
 refused 'cannot open closed/.destall-gen: Permission denied' closed

@@ -7,8 +7,13 @@
 #include <config.h>
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/command.h"
@@ -86,16 +91,79 @@ static const struct arg_option options[] = {
 };
 
 static int
-check_options(const struct gen_options *o)
+check_usage(const struct gen_options *o, const char *dir)
 {
 	if (o->count == 0)
 		say("gen: --count is missing: how many images? (see 'destall "
 		    "gen --help')");
 	else if (o->output != NULL && !o->json)
 		say("gen: --output is for --json (see 'destall gen --help')");
+	else if (o->output != NULL && o->output[0] == '\0')
+		say("gen: --output is empty: name a file");
+	else if (dir[0] == '\0')
+		say("gen: DIR is empty: name a folder");
 	else
 		return STATUS_OK;
 	return STATUS_USAGE;
+}
+
+/* May a file be made, or replaced, in the folder of this path? */
+static int
+check_folder(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	char *folder;
+	int rc;
+
+	if (asprintf(&folder, "%.*s.", slash == NULL ? 0 :
+	    (int)(slash - path + 1), path) < 0)
+		say_no_memory();
+	rc = faccessat(AT_FDCWD, folder, W_OK | X_OK, AT_EACCESS) != 0 ?
+	    -errno : 0;
+	free(folder);
+	return rc;
+}
+
+/* A file is replaced, where a link leads to it; what is no file is written
+ * to; see json_doc_write(). */
+static int
+try_output(const char *path)
+{
+	struct stat st;
+	char *target;
+	int rc;
+
+	if (stat(path, &st) != 0) {
+		rc = -errno;
+		return rc == -ENOENT && lstat(path, &st) != 0 ?
+		    check_folder(path) : rc;
+	}
+	if (S_ISDIR(st.st_mode))
+		return -EISDIR;
+	if (faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) != 0)
+		return -errno;
+	if (!S_ISREG(st.st_mode))
+		return 0;
+	target = realpath(path, NULL);
+	if (target == NULL)
+		return -errno;
+	rc = check_folder(target);
+	free(target);
+	return rc;
+}
+
+/* Before the work, which may take an hour, and not after it. */
+static int
+check_output(const char *path)
+{
+	struct ds_err err;
+	int rc = path == NULL ? 0 : try_output(path);
+
+	if (rc == 0)
+		return STATUS_OK;
+	errno = -rc;
+	err_errno(&err, "cannot write %s", path);
+	return say_failure(&err, STATUS_FAILED);
 }
 
 static double
@@ -178,8 +246,10 @@ run(const void *opts, int nr, char **operands)
 	struct ds_err err;
 
 	(void)nr;
-	if (check_options(o) != STATUS_OK)
+	if (check_usage(o, operands[0]) != STATUS_OK)
 		return STATUS_USAGE;
+	if (check_output(o->output) != STATUS_OK)
+		return STATUS_FAILED;
 	if (gen_run(&o->plan, operands[0], o->count, (unsigned)o->threads, &r,
 	    &err) < 0)
 		return report_failure(o, &r, &err);
@@ -201,8 +271,9 @@ const struct command cmd_gen = {
 	.operands = "DIR",
 	.about = "Makes images that cost as much to read and decode as "
 	    "photographs, as DIR/classNNN/NNNNNN.jpg. The same seed gives the "
-	    "same bytes on every machine. What was interrupted goes on with "
-	    "the same command; a larger --count adds to a set.",
+	    "same bytes (tried on x86-64 with libjpeg-turbo 2.1.5). What was "
+	    "interrupted goes on with the same command; a larger --count adds "
+	    "to a set.",
 	.min_operands = 1,
 	.max_operands = 1,
 	.options = options,
