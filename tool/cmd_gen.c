@@ -81,7 +81,7 @@ static const struct arg_option options[] = {
 	  .help = "of the JPEG encoder [94: about 110 kB at 500x375]" },
 	{ .name = "threads", .kind = ARG_COUNT, .offset = FIELD(threads),
 	  .value = "N", .min = 1, .max = 1024,
-	  .help = "how many work at once [all CPUs the process may use]" },
+	  .help = "how many work at once [as processors and memory allow]" },
 	{ .name = "json", .kind = ARG_FLAG, .offset = FIELD(json),
 	  .help = "the result as a JSON document" },
 	{ .name = "output", .letter = 'o', .kind = ARG_TEXT,

@@ -19,13 +19,13 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/cpus.h"
 #include "base/io.h"
 #include "base/must.h"
 #include "base/progress.h"
 #include "tool/gen_pool.h"
 #include "tool/gen_set.h"
 #include "tool/gen_tar.h"
+#include "tool/gen_threads.h"
 
 #define REDRAW_MS	100
 
@@ -240,7 +240,8 @@ gen_run(const struct gen_plan *plan, const char *path, uint64_t count,
 	struct gen_set set;
 	struct gen_task task = {
 		.plan = plan, .set = &set, .count = count,
-		.threads = threads > 0 ? threads : cpus_usable(),
+		.threads = threads > 0 ? threads :
+		    gen_threads_choose("/", gen_threads_memory(plan)),
 	};
 	int rc;
 

@@ -26,8 +26,8 @@ struct gen_outcome {
 
 int gen_run(const struct gen_plan *plan, const char *path, uint64_t count,
     unsigned threads, struct gen_outcome *out, struct ds_err *err);
-	/* threads may be 0: as many as there are CPUs for us.  out is filled
-	 * on failure too. */
+	/* threads may be 0: see gen_threads_choose().  out is filled on
+	 * failure too. */
 
 void gen_run_die(int signal);
 	/* As that signal would have ended us. */
