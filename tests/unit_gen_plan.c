@@ -77,6 +77,34 @@ images_are_named(void **state)
 	assert_int_equal(image.height, 375);
 }
 
+static void
+names_lead_back_to_images(void **state)
+{
+	static const struct {
+		uint64_t	class;
+		const char	*name;
+	} wrong[] = {
+		{ 1, "000000.jpg" }, { 0, "" }, { 0, ".jpg" }, { 0, "0.jpg" },
+		{ 0, "0000000.jpg" }, { 0, "000000.jpeg" }, { 0, "000000" },
+		{ 0, "000000.jpg " }, { 0, "-00010.jpg" }, { 0, " 00010.jpg" },
+		{ 0, "100000000.jpg" }, { 0, ".." },
+		{ 0, "000000000000000000000000000000000000000010.jpg" },
+	};
+	struct gen_image image;
+	uint64_t index;
+
+	(void)state;
+	for (uint64_t i = 0; i < GEN_COUNT_MAX; i = i * 3 + 1) {
+		gen_plan_image(&plain, i, &image);
+		assert_true(gen_plan_index(&plain, image.class,
+		    image.file_name, &index));
+		assert_int_equal(index, i);
+	}
+	for (unsigned i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
+		assert_false(gen_plan_index(&plain, wrong[i].class,
+		    wrong[i].name, &index));
+}
+
 /* Uniform between the limits, in the shapes and shares that are promised. */
 static void
 ranges_are_filled(void **state)
@@ -258,6 +286,7 @@ UNIT_MAIN(
 	UNIT(sizes_are_parsed),
 	UNIT(wrong_sizes_are_refused),
 	UNIT(images_are_named),
+	UNIT(names_lead_back_to_images),
 	UNIT(ranges_are_filled),
 	UNIT(smallest_range_has_pixels),
 	UNIT(records_are_compared),

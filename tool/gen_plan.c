@@ -119,12 +119,37 @@ gen_plan_class_name(char name[GEN_NAME], uint64_t class)
 	(void)snprintf(name, GEN_NAME, "class%03" PRIu64, class);
 }
 
+static void
+name_file(char name[GEN_NAME], uint64_t index)
+{
+	(void)snprintf(name, GEN_NAME, "%06" PRIu64 ".jpg", index);
+}
+
+/* A name that is not spelled as we would is not one of ours. */
+bool
+gen_plan_index(const struct gen_plan *p, uint64_t class, const char *name,
+    uint64_t *index)
+{
+	char digits[GEN_NAME], same[GEN_NAME];
+	size_t len = strspn(name, "0123456789");
+
+	if (len >= sizeof digits)
+		return false;
+	memcpy(digits, name, len);
+	digits[len] = '\0';
+	if (parse_count(digits, 0, GEN_COUNT_MAX - 1, index, NULL) < 0 ||
+	    *index % p->classes != class)
+		return false;
+	name_file(same, *index);
+	return strcmp(name, same) == 0;
+}
+
 void
 gen_plan_image(const struct gen_plan *p, uint64_t index, struct gen_image *out)
 {
-	gen_plan_class_name(out->class_name, index % p->classes);
-	(void)snprintf(out->file_name, sizeof out->file_name,
-	    "%06" PRIu64 ".jpg", index);
+	out->class = index % p->classes;
+	gen_plan_class_name(out->class_name, out->class);
+	name_file(out->file_name, index);
 	out->width = p->size.width;
 	out->height = p->size.height;
 	if (p->size.is_range)
