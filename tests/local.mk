@@ -82,6 +82,7 @@ scenarios = \
 	%D%/n0202-gen-folder.sh \
 	%D%/n0203-gen-lock.sh \
 	%D%/n0204-gen-failing-calls.sh \
+	%D%/n0205-gen-moved.sh \
 	%D%/x0200-gen-kill.sh \
 	%D%/x0201-gen-signal.sh
 # end of scenarios

@@ -55,7 +55,7 @@ gen --count 12 expected > /dev/null
 mkdir outside
 rm -rf set/class001
 ln -s ../outside set/class001
-refused 'cannot open the folder set/class001: (Not a directory|Too many levels)' set
+refused 'set/class001 is a link, which gen does not follow: remove it, or choose a new folder$' set
 [ -z "$(ls -A outside)" ] || fail "followed the link of a class"
 rm set/class001
 echo precious > outside/file
@@ -66,13 +66,22 @@ gen --count 12 set > /dev/null
 same_tree expected set "after links"
 rm set/.destall-gen
 ln -s ../outside/file set/.destall-gen
-refused 'cannot open set/.destall-gen: ' set
+refused 'set/.destall-gen is a link, which gen does not follow' set
 [ "$(cat outside/file)" = precious ] || fail "followed the link of the record"
 ln -s expected link
 gen --count 12 link > /dev/null || fail "the folder itself may be a link"
 mkdir -p set2/.destall-gen.part0
 cp expected/.destall-gen set2
 refused 'cannot remove set2/.destall-gen.part0: ' set2
+
+# What the same command cannot mend does not send the user to it.
+cp -R expected blocked
+rm blocked/class001/000001.jpg
+mkdir blocked/class001/000001.jpg
+refused 'cannot write blocked/class001/000001.jpg: Is a directory$' blocked
+rm -rf blocked/class001
+echo mine > blocked/class001
+refused 'cannot open blocked/class001: Not a directory$' blocked
 
 # A torn record and nothing else: a run died at its very beginning.
 mkdir torn
@@ -86,13 +95,13 @@ refused 'torn is not empty, and not a set' torn
 mkdir kept
 ln -s nowhere/file dangling
 ln -s kept/doc.json leading
-for name in none/doc.json file/doc.json kept dangling; do
-	refused "cannot write $name: (No such file or directory|Not a directory|Is a directory)" \
-	    --json -o $name unmade
-	[ ! -e unmade ] || fail "made with -o $name"
+for doc in none/doc.json file/doc.json kept dangling; do
+	refused "cannot write $doc: (No such file or directory|Not a directory|Is a directory)" \
+	    --json -o $doc unmade
+	[ ! -e unmade ] || fail "made with -o $doc"
 done
-for name in kept/doc.json kept/doc.json leading ./doc.json "$PWD/doc.json" /dev/null /dev/stdout; do
-	gen --count 5 --json -o "$name" expected > "$work/out" || fail "refused: -o $name"
+for doc in kept/doc.json kept/doc.json leading ./doc.json "$PWD/doc.json" /dev/null /dev/stdout; do
+	gen --count 5 --json -o "$doc" expected > "$work/out" || fail "refused: -o $doc"
 done
 grep -q '"images": 5' "$work/out" || fail "no document by /dev/stdout"
 [ -L leading ] || fail "the link was replaced"
@@ -105,7 +114,12 @@ rm -rf many
 status=0
 (ulimit -f 1; "$destall" gen --count 5 --size 300x300 large) > "$work/out" 2> "$work/err" || status=$?
 expect_status 1
-expect_one_line 'cannot write large/class00./00000..jpg: File too large'
+expect_one_line 'cannot write large/class00./00000..jpg: File too large: no image is there yet, run the same command again$'
+# However long the path is, the reason and the advice are there.
+status=0
+(ulimit -f 1; "$destall" gen --count 5 --size 300x300 $name/$name/$name/large) > "$work/out" 2> "$work/err" || status=$?
+expect_status 1
+expect_one_line 'cannot write 0.*: File too large: no image is there yet, run the same command again$'
 check_clean large "a limit on the size of files"
 
 # A folder that may not be written; root may write everywhere.

@@ -23,6 +23,7 @@
 #include "base/text.h"
 #include "tool/gen_plan.h"
 #include "tool/gen_run.h"
+#include "tool/gen_stop.h"
 #include "tool/gen_tar.h"
 
 extern const struct command cmd_gen;
@@ -174,7 +175,8 @@ per_minute(const struct gen_outcome *r)
 }
 
 static void
-print_result(const char *path, const struct gen_outcome *r)
+print_result(const struct gen_options *o, const char *path,
+    const struct gen_outcome *r)
 {
 	char images[TEXT_FIGURE], made[TEXT_FIGURE], bytes[TEXT_FIGURE];
 	char median[TEXT_FIGURE], time[TEXT_FIGURE], speed[TEXT_FIGURE];
@@ -184,13 +186,17 @@ print_result(const char *path, const struct gen_outcome *r)
 	printf("%s: %s images, %s, median %s: ", clean,
 	    text_count(images, r->there), text_size(bytes, r->sizes.sum),
 	    text_size(median, hist_quantile(&r->sizes, 0.5)));
-	if (r->made == 0)
-		printf("all were there already, nothing to do\n");
-	else
-		printf("%s made in %s, %s a minute\n",
+	if (r->made > 0)
+		printf("%s made in %s, %s a minute",
 		    text_count(made, r->made),
 		    text_duration(time, r->elapsed_ns),
 		    text_count(speed, (uint64_t)per_minute(r)));
+	else
+		printf("all were there already, nothing to do");
+	if (r->in_set > o->count)
+		printf("; %s images are there, %s asked for",
+		    text_count(made, r->in_set), text_count(speed, o->count));
+	putchar('\n');
 }
 
 static int
@@ -202,9 +208,11 @@ write_result(const struct gen_options *o, const char *path,
 	struct ds_err err;
 
 	gen_size_max(&o->plan.size, &width, &height);
-	more = json_pack("{so sI sI sI sI sI sI sf sf sI si si sI sI si}",
+	more = json_pack("{so sI sI sI sI sI sI sI sI sf sf sI si si sI sI si}",
 	    "dir", json_text(path),
+	    "count", (json_int_t)o->count,
 	    "images", (json_int_t)r->there,
+	    "images_in_set", (json_int_t)r->in_set,
 	    "bytes", (json_int_t)r->sizes.sum,
 	    "classes", (json_int_t)o->plan.classes,
 	    "seed", (json_int_t)o->plan.seed,
@@ -226,22 +234,71 @@ write_result(const struct gen_options *o, const char *path,
 	return STATUS_OK;
 }
 
-/* What is there is whole, and the same command makes the rest. */
+/* Can the same command do better once that is mended, which is not in the
+ * set? */
+static bool
+can_go_on(int code)
+{
+	static const int passing[] = {
+		ENOSPC, EDQUOT, EIO, EFBIG, EROFS, EACCES, EPERM, ENOMEM,
+		EMFILE, ENFILE, EAGAIN,
+	};
+
+	for (unsigned i = 0; i < sizeof passing / sizeof passing[0]; i++) {
+		if (code == -passing[i])
+			return true;
+	}
+	return false;
+}
+
+#define GOES_ON	"%" PRIu64 " of %" PRIu64 " images are there, the same " \
+	"command goes on from them"
+#define BEGIN_AGAIN	"no image is there yet, run the same command again"
+
+/* One sentence, so that of a long one the path is cut and not the rest. */
 static int
 report_failure(const struct gen_options *o, const struct gen_outcome *r,
-    struct ds_err *err)
+    const struct ds_err *err)
 {
-	if (r->there > 0 || r->made > 0)
-		err_hint(err, err->code, "%" PRIu64 " of %" PRIu64 " images "
-		    "are there, the same command goes on from them", r->there,
-		    o->count);
-	return say_failure(err, STATUS_FAILED);
+	struct ds_err whole;
+
+	if (!r->is_counted || !can_go_on(err->code))
+		return say_failure(err, STATUS_FAILED);
+	if (r->there > 0)
+		err_fail(&whole, err->code, "%s: " GOES_ON, err->text,
+		    r->there, o->count);
+	else
+		err_fail(&whole, err->code, "%s: " BEGIN_AGAIN, err->text);
+	return say_failure(&whole, STATUS_FAILED);
+}
+
+static void
+report_stopping(unsigned in_work)
+{
+	say("gen: stopping after the %u image%s in work; once more to stop "
+	    "now", in_work, in_work == 1 ? "" : "s");
+}
+
+static void
+report_stopped(const struct gen_options *o, const struct gen_outcome *r)
+{
+	if (!r->is_counted)
+		say("gen: stopped while looking at what is there: run the "
+		    "same command again");
+	else if (r->there > 0)
+		say("gen: stopped: " GOES_ON, r->there, o->count);
+	else
+		say("gen: stopped: " BEGIN_AGAIN);
 }
 
 static int
 run(const void *opts, int nr, char **operands)
 {
 	const struct gen_options *o = opts;
+	struct gen_request ask = {
+		.plan = &o->plan, .path = operands[0], .count = o->count,
+		.threads = (unsigned)o->threads, .stopping = report_stopping,
+	};
 	struct gen_outcome r;
 	struct ds_err err;
 
@@ -250,18 +307,15 @@ run(const void *opts, int nr, char **operands)
 		return STATUS_USAGE;
 	if (check_output(o->output) != STATUS_OK)
 		return STATUS_FAILED;
-	if (gen_run(&o->plan, operands[0], o->count, (unsigned)o->threads, &r,
-	    &err) < 0)
+	if (gen_run(&ask, &r, &err) < 0)
 		return report_failure(o, &r, &err);
 	if (r.signal != 0) {
-		say("gen: stopped: %" PRIu64 " of %" PRIu64 " images are "
-		    "there, the same command goes on from them", r.there,
-		    o->count);
-		gen_run_die(r.signal);
+		report_stopped(o, &r);
+		gen_stop_die(r.signal);
 	}
 	if (o->json)
 		return write_result(o, operands[0], &r);
-	print_result(operands[0], &r);
+	print_result(o, operands[0], &r);
 	return STATUS_OK;
 }
 
