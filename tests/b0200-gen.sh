@@ -42,8 +42,24 @@ gen --count 8 grown > /dev/null
 run gen --count 20 grown
 expect_out '20 images, .* 12 made in'
 same_tree one grown "after adding"
-gen --count 5 grown > /dev/null
+run gen --count 5 grown
+expect_out '^grown: 5 images, .*: all were there already, nothing to do; 20 images are there, 5 asked for$'
 same_tree one grown "after asking for fewer"
+run gen --count 2 --json grown
+for field in '"count": 2' '"images": 2' '"images_in_set": 20' '"found": 2' '"made": 0'; do
+	grep -q "$field\>" "$work/out" || fail "asked for fewer: no $field"
+done
+[ "$(sed -n 's/.*"bytes": \([0-9]*\).*/\1/p' "$work/out")" -eq \
+    "$(cat grown/class000/000000.jpg grown/class001/000001.jpg | wc -c)" ] || fail "bytes of fewer"
+
+# Other names in a class folder are nobody's image.
+mkdir strange
+cp -R one/. strange
+for name in 000021.jpeg 0000021.jpg 21.jpg 000022.jpg .jpg 99999999999999999999999999999999.jpg; do
+	cp one/class000/000000.jpg strange/class000/$name
+done
+run gen --count 20 strange
+expect_out 'nothing to do$'
 
 # What is lost or empty is made again.
 rm two/class000/000003.jpg

@@ -32,4 +32,6 @@ refused "--tar: '1e30' is not a size" --count 3 --tar 1e30 set
 refused "--tar: '0' is too small for a shard" --count 3 --tar 0 set
 refused "--tar: '4095' is too small" --count 3 --tar 4095 set
 refused '--output is for --json' --count 3 -o file set
+refused '--output is empty: name a file' --count 3 --json -o '' set
+refused 'DIR is empty: name a folder' --count 3 ''
 refused 'unknown option --sede: did you mean --seed' --count 3 --sede 1 set

@@ -47,7 +47,12 @@ done
 same_tree one grown "after adding"
 run gen --count 50 --tar 16K grown
 expect_out 'all were there already, nothing to do'
-gen --count 7 --tar 16K grown > /dev/null
+run gen --count 7 --tar 16K grown
+expect_out '^grown: 7 images, .*: all were there already, nothing to do; 50 images are there, 7 asked for$'
+run gen --count 7 --tar 16K --json grown
+for field in '"count": 7' '"images": 7' '"images_in_set": 50' '"found": 7' '"made": 0'; do
+	grep -q "$field\>" "$work/out" || fail "asked for fewer: no $field"
+done
 same_tree one grown "after asking for fewer"
 rm five/shard-000001.tar
 gen --count 50 --tar 16K five > /dev/null

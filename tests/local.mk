@@ -38,6 +38,7 @@ unit_tests = \
 	%D%/unit_gen_picture \
 	%D%/unit_gen_plan \
 	%D%/unit_gen_tar \
+	%D%/unit_gen_threads \
 	%D%/unit_doctor \
 	%D%/unit_doctor_child
 # end of unit_tests
@@ -82,6 +83,7 @@ scenarios = \
 	%D%/n0202-gen-folder.sh \
 	%D%/n0203-gen-lock.sh \
 	%D%/n0204-gen-failing-calls.sh \
+	%D%/n0205-gen-moved.sh \
 	%D%/x0200-gen-kill.sh \
 	%D%/x0201-gen-signal.sh
 # end of scenarios

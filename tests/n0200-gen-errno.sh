@@ -24,8 +24,13 @@ hurt() {
 	else
 		there=$(find set -name '*.tar' -exec tar -tf {} \; | wc -l)
 	fi
-	[ "$there" -eq 0 ] ||
-	    expect_err ": $there of 12 images are there, the same command goes on from them$"
+	if [ "$there" -gt 0 ]; then
+		expect_err ": $there of 12 images are there, the same command goes on from them$"
+	elif [ -z "${plan##gen.recorded*}" ]; then
+		expect_err ": $text$"
+	else
+		expect_err ": $text: no image is there yet, run the same command again$"
+	fi
 	gen --count 12 "$@" set > /dev/null
 	same_tree "$want" set "$about"
 }
@@ -43,6 +48,17 @@ done
 hurt gen.opened:2 EMFILE 'Too many open files' shards --tar 4K
 hurt gen.recorded:1 ENOSPC 'No space left on device' files
 hurt gen.recorded:1 EROFS 'Read-only file system' shards --tar 4K
+
+# What is there cannot be looked at: no count is made up, and nothing is made.
+for kind in files shards; do
+	options=
+	[ $kind = files ] || options="--tar 4K"
+	rm -rf set
+	cp -R $kind set
+	expect_refused 1 'cannot (list|read) set/(class000|shard-00000[0-9].tar): Input/output error$' \
+	    env DS_DIE_AT=gen.scanned:3:EIO "$destall" gen --size 40x30 --classes 3 --count 20 $options set
+	same_tree $kind set "a scan that failed"
+done
 
 # Where there is nothing to fail: before the first step, and after the last one
 # of an image, when it is there.

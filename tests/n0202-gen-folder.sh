@@ -28,13 +28,24 @@ refused 'pipe/.destall-gen is not a file' pipe
 # Another set is there: the line names the difference.
 gen --count 5 set > /dev/null
 tree set > before
-refused 'set: the set there was made with seed 0, not 7: use the same options, or another folder' --seed 7 set
-refused 'set: the set there was made with quality 94, not 50' --quality 50 set
-refused 'set: the set there was made with tar 0, not 65536' --tar 64K set
-expect_refused 1 'set: the set there was made with size 40x30, not 30-40' \
+refused 'set: the set there was made with --seed 0, not with --seed 7: use the same options, or another folder' --seed 7 set
+refused 'set: the set there was made with --quality 94, not with --quality 50' --quality 50 set
+refused 'set: the set there was made without --tar, not with --tar 64K' --tar 64K set
+expect_refused 1 'set: the set there was made with --size 40x30, not with --size 30-40' \
     "$destall" gen --count 5 --size 30-40 --classes 3 set
-expect_refused 1 'set: the set there was made with classes 3, not 4' \
+expect_refused 1 'set: the set there was made with --classes 3, not with --classes 4' \
     "$destall" gen --count 5 --size 40x30 --classes 4 set
+sed 's/^libjpeg-turbo .*/libjpeg-turbo 1.9.77/' set/.destall-gen > record
+mkdir other
+cp record other/.destall-gen
+refused 'other: the set there was made with libjpeg-turbo 1.9.77, and this destall has [0-9.]+: choose a new folder$' other
+
+# However long the path is, the line says what differs and what to do.
+name=$(printf '%0200d' 0)
+mkdir -p $name/$name/$name
+gen --count 1 $name/$name/$name/set > /dev/null
+refused "$name/0*\.\.\.0*/set: the set there was made with --seed 0, not with --seed 7: use the same options, or another folder\$" \
+    --seed 7 $name/$name/$name/set
 tree set > after
 cmp before after || fail "a refused command changed the set"
 
@@ -44,7 +55,7 @@ gen --count 12 expected > /dev/null
 mkdir outside
 rm -rf set/class001
 ln -s ../outside set/class001
-refused 'cannot open the folder set/class001: (Not a directory|Too many levels)' set
+refused 'set/class001 is a link, which gen does not follow: remove it, or choose a new folder$' set
 [ -z "$(ls -A outside)" ] || fail "followed the link of a class"
 rm set/class001
 echo precious > outside/file
@@ -55,13 +66,22 @@ gen --count 12 set > /dev/null
 same_tree expected set "after links"
 rm set/.destall-gen
 ln -s ../outside/file set/.destall-gen
-refused 'cannot open set/.destall-gen: ' set
+refused 'set/.destall-gen is a link, which gen does not follow' set
 [ "$(cat outside/file)" = precious ] || fail "followed the link of the record"
 ln -s expected link
 gen --count 12 link > /dev/null || fail "the folder itself may be a link"
 mkdir -p set2/.destall-gen.part0
 cp expected/.destall-gen set2
 refused 'cannot remove set2/.destall-gen.part0: ' set2
+
+# What the same command cannot mend does not send the user to it.
+cp -R expected blocked
+rm blocked/class001/000001.jpg
+mkdir blocked/class001/000001.jpg
+refused 'cannot write blocked/class001/000001.jpg: Is a directory$' blocked
+rm -rf blocked/class001
+echo mine > blocked/class001
+refused 'cannot open blocked/class001: Not a directory$' blocked
 
 # A torn record and nothing else: a run died at its very beginning.
 mkdir torn
@@ -71,6 +91,21 @@ same_tree expected torn "after a torn record"
 head -c 20 expected/.destall-gen > torn/.destall-gen
 refused 'torn is not empty, and not a set' torn
 
+# A file for the document that cannot be written is noticed before the work.
+mkdir kept
+ln -s nowhere/file dangling
+ln -s kept/doc.json leading
+for doc in none/doc.json file/doc.json kept dangling; do
+	refused "cannot write $doc: (No such file or directory|Not a directory|Is a directory)" \
+	    --json -o $doc unmade
+	[ ! -e unmade ] || fail "made with -o $doc"
+done
+for doc in kept/doc.json kept/doc.json leading ./doc.json "$PWD/doc.json" /dev/null /dev/stdout; do
+	gen --count 5 --json -o "$doc" expected > "$work/out" || fail "refused: -o $doc"
+done
+grep -q '"images": 5' "$work/out" || fail "no document by /dev/stdout"
+[ -L leading ] || fail "the link was replaced"
+
 # Limits of the process.
 status=0
 (ulimit -n 6; gen --count 5 many) > "$work/out" 2> "$work/err" || status=$?
@@ -79,11 +114,22 @@ rm -rf many
 status=0
 (ulimit -f 1; "$destall" gen --count 5 --size 300x300 large) > "$work/out" 2> "$work/err" || status=$?
 expect_status 1
-expect_one_line 'cannot write large/class00./00000..jpg: File too large'
+expect_one_line 'cannot write large/class00./00000..jpg: File too large: no image is there yet, run the same command again$'
+# However long the path is, the reason and the advice are there.
+status=0
+(ulimit -f 1; "$destall" gen --count 5 --size 300x300 $name/$name/$name/large) > "$work/out" 2> "$work/err" || status=$?
+expect_status 1
+expect_one_line 'cannot write 0.*: File too large: no image is there yet, run the same command again$'
 check_clean large "a limit on the size of files"
 
 # A folder that may not be written; root may write everywhere.
 ! is_root || exit 0
+chmod 555 kept
+refused 'cannot write kept/new.json: Permission denied' --json -o kept/new.json unmade
+refused 'cannot write leading: Permission denied' --json -o leading unmade
+chmod 444 doc.json
+refused 'cannot write doc.json: Permission denied' --json -o doc.json unmade
+[ ! -e unmade ] || fail "made, and the document cannot be written"
 mkdir closed
 chmod 555 closed
 refused 'cannot open closed/.destall-gen: Permission denied' closed

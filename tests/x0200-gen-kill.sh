@@ -25,6 +25,7 @@ hurt() {
 	check_whole set "killed at $point:$nth, $want"
 	# Once more while it goes on, then to the end.
 	run env "DS_DIE_AT=$point:2" "$destall" gen --size 40x30 --classes 3 --count 12 "$@" set
+	[ "$status" -ne 137 ] || echo "$point" >> hit
 	check_whole set "killed again at $point, $want"
 	gen --count 12 "$@" set > /dev/null
 	check_clean set "after $point:$nth, $want"

@@ -9,6 +9,14 @@ env --default-signal=INT true 2> /dev/null || skip "env has no --default-signal"
 gen --count 40 files > /dev/null
 gen --count 40 --tar 4K shards > /dev/null
 
+# expect_stopped REGEX: the last line; before it, only that it is stopping.
+expect_stopped() {
+	tail -n 1 "$work/err" | grep -Eq "^destall: $1" || fail "the last line is not: $1"
+	! sed '$d' "$work/err" | grep -Evq \
+	    '^destall: gen: stopping after the [0-9]+ images? in work; once more to stop now$' ||
+	    fail "other lines on standard error"
+}
+
 # stop SIGNAL NUMBER WANT OPTION...: it comes while the program stands still
 # after its tenth image or third shard.  Shells start background jobs with
 # SIGINT ignored.
@@ -27,7 +35,7 @@ stop() {
 	expect_status $((128 + number))
 	expect_no_out
 	check_clean set "$signal, $want"
-	expect_one_line "gen: stopped: [0-9]+ of 40 images are there, the same command goes on from them$"
+	expect_stopped "gen: stopped: [0-9]+ of 40 images are there, the same command goes on from them$"
 	gen --count 40 "$@" set > /dev/null
 	same_tree "$want" set "stopped by $signal"
 }
@@ -64,3 +72,63 @@ kill -HUP $pid
 kill -CONT $pid
 wait $pid || fail "SIGHUP was not ignored"
 same_tree files set "with SIGHUP ignored"
+
+# Nothing is missing when it is asked to stop: that is the result.
+for want in files shards; do
+	point=gen.renamed:40:stop options=
+	[ $want = files ] || point=gen.shard-renamed:$(ls shards | wc -l):stop options="--tar 4K"
+	rm -rf set
+	env --default-signal=INT DS_DIE_AT="$point" "$destall" gen --size 40x30 \
+	    --classes 3 --count 40 $options set > "$work/out" 2> "$work/err" &
+	pid=$!
+	wait_stopped $pid
+	kill -INT $pid
+	kill -CONT $pid
+	status=0
+	wait $pid || status=$?
+	expect_status 0
+	expect_out '^set: 40 images, .* 40 made in'
+	same_tree $want set "asked to stop at the end"
+done
+
+# It says at once that it is stopping, however long the images in work take,
+# and the second signal does not wait for them.
+rm -rf set
+env --default-signal=INT DS_DIE_AT=gen.renamed:10:sleep=3600000 "$destall" gen --size 40x30 \
+    --classes 3 --count 40 --threads 1 set > "$work/out" 2> "$work/err" &
+pid=$!
+until [ "$(count_images set 2> /dev/null)" -eq 10 ]; do
+	kill -0 $pid || fail "it has ended"
+	sleep 0.01
+done
+kill -INT $pid
+until [ -s "$work/err" ]; do
+	kill -0 $pid || fail "it has ended"
+	sleep 0.01
+done
+expect_one_line 'gen: stopping after the 1 image in work; once more to stop now$'
+kill -INT $pid
+status=0
+wait $pid || status=$?
+expect_status 130
+check_whole set "stopped twice"
+
+# While it looks at what is there: nothing is made, no count made up.
+for want in files shards; do
+	options=
+	[ $want = files ] || options="--tar 4K"
+	rm -rf set
+	cp -R $want set
+	env --default-signal=INT DS_DIE_AT=gen.scanned:3:stop "$destall" gen --size 40x30 \
+	    --classes 3 --count 50 $options set > "$work/out" 2> "$work/err" &
+	pid=$!
+	wait_stopped $pid
+	kill -INT $pid
+	kill -CONT $pid
+	status=0
+	wait $pid || status=$?
+	expect_status 130
+	expect_no_out
+	expect_one_line 'gen: stopped while looking at what is there: run the same command again$'
+	same_tree $want set "stopped while looking"
+done

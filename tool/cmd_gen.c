@@ -7,8 +7,13 @@
 #include <config.h>
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/command.h"
@@ -18,6 +23,7 @@
 #include "base/text.h"
 #include "tool/gen_plan.h"
 #include "tool/gen_run.h"
+#include "tool/gen_stop.h"
 #include "tool/gen_tar.h"
 
 extern const struct command cmd_gen;
@@ -76,7 +82,7 @@ static const struct arg_option options[] = {
 	  .help = "of the JPEG encoder [94: about 110 kB at 500x375]" },
 	{ .name = "threads", .kind = ARG_COUNT, .offset = FIELD(threads),
 	  .value = "N", .min = 1, .max = 1024,
-	  .help = "how many work at once [all CPUs the process may use]" },
+	  .help = "how many work at once [as processors and memory allow]" },
 	{ .name = "json", .kind = ARG_FLAG, .offset = FIELD(json),
 	  .help = "the result as a JSON document" },
 	{ .name = "output", .letter = 'o', .kind = ARG_TEXT,
@@ -86,16 +92,79 @@ static const struct arg_option options[] = {
 };
 
 static int
-check_options(const struct gen_options *o)
+check_usage(const struct gen_options *o, const char *dir)
 {
 	if (o->count == 0)
 		say("gen: --count is missing: how many images? (see 'destall "
 		    "gen --help')");
 	else if (o->output != NULL && !o->json)
 		say("gen: --output is for --json (see 'destall gen --help')");
+	else if (o->output != NULL && o->output[0] == '\0')
+		say("gen: --output is empty: name a file");
+	else if (dir[0] == '\0')
+		say("gen: DIR is empty: name a folder");
 	else
 		return STATUS_OK;
 	return STATUS_USAGE;
+}
+
+/* May a file be made, or replaced, in the folder of this path? */
+static int
+check_folder(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	char *folder;
+	int rc;
+
+	if (asprintf(&folder, "%.*s.", slash == NULL ? 0 :
+	    (int)(slash - path + 1), path) < 0)
+		say_no_memory();
+	rc = faccessat(AT_FDCWD, folder, W_OK | X_OK, AT_EACCESS) != 0 ?
+	    -errno : 0;
+	free(folder);
+	return rc;
+}
+
+/* A file is replaced, where a link leads to it; what is no file is written
+ * to; see json_doc_write(). */
+static int
+try_output(const char *path)
+{
+	struct stat st;
+	char *target;
+	int rc;
+
+	if (stat(path, &st) != 0) {
+		rc = -errno;
+		return rc == -ENOENT && lstat(path, &st) != 0 ?
+		    check_folder(path) : rc;
+	}
+	if (S_ISDIR(st.st_mode))
+		return -EISDIR;
+	if (faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) != 0)
+		return -errno;
+	if (!S_ISREG(st.st_mode))
+		return 0;
+	target = realpath(path, NULL);
+	if (target == NULL)
+		return -errno;
+	rc = check_folder(target);
+	free(target);
+	return rc;
+}
+
+/* Before the work, which may take an hour, and not after it. */
+static int
+check_output(const char *path)
+{
+	struct ds_err err;
+	int rc = path == NULL ? 0 : try_output(path);
+
+	if (rc == 0)
+		return STATUS_OK;
+	errno = -rc;
+	err_errno(&err, "cannot write %s", path);
+	return say_failure(&err, STATUS_FAILED);
 }
 
 static double
@@ -106,7 +175,8 @@ per_minute(const struct gen_outcome *r)
 }
 
 static void
-print_result(const char *path, const struct gen_outcome *r)
+print_result(const struct gen_options *o, const char *path,
+    const struct gen_outcome *r)
 {
 	char images[TEXT_FIGURE], made[TEXT_FIGURE], bytes[TEXT_FIGURE];
 	char median[TEXT_FIGURE], time[TEXT_FIGURE], speed[TEXT_FIGURE];
@@ -116,13 +186,17 @@ print_result(const char *path, const struct gen_outcome *r)
 	printf("%s: %s images, %s, median %s: ", clean,
 	    text_count(images, r->there), text_size(bytes, r->sizes.sum),
 	    text_size(median, hist_quantile(&r->sizes, 0.5)));
-	if (r->made == 0)
-		printf("all were there already, nothing to do\n");
-	else
-		printf("%s made in %s, %s a minute\n",
+	if (r->made > 0)
+		printf("%s made in %s, %s a minute",
 		    text_count(made, r->made),
 		    text_duration(time, r->elapsed_ns),
 		    text_count(speed, (uint64_t)per_minute(r)));
+	else
+		printf("all were there already, nothing to do");
+	if (r->in_set > o->count)
+		printf("; %s images are there, %s asked for",
+		    text_count(made, r->in_set), text_count(speed, o->count));
+	putchar('\n');
 }
 
 static int
@@ -134,9 +208,11 @@ write_result(const struct gen_options *o, const char *path,
 	struct ds_err err;
 
 	gen_size_max(&o->plan.size, &width, &height);
-	more = json_pack("{so sI sI sI sI sI sI sf sf sI si si sI sI si}",
+	more = json_pack("{so sI sI sI sI sI sI sI sI sf sf sI si si sI sI si}",
 	    "dir", json_text(path),
+	    "count", (json_int_t)o->count,
 	    "images", (json_int_t)r->there,
+	    "images_in_set", (json_int_t)r->in_set,
 	    "bytes", (json_int_t)r->sizes.sum,
 	    "classes", (json_int_t)o->plan.classes,
 	    "seed", (json_int_t)o->plan.seed,
@@ -158,40 +234,88 @@ write_result(const struct gen_options *o, const char *path,
 	return STATUS_OK;
 }
 
-/* What is there is whole, and the same command makes the rest. */
+/* Can the same command do better once that is mended, which is not in the
+ * set? */
+static bool
+can_go_on(int code)
+{
+	static const int passing[] = {
+		ENOSPC, EDQUOT, EIO, EFBIG, EROFS, EACCES, EPERM, ENOMEM,
+		EMFILE, ENFILE, EAGAIN,
+	};
+
+	for (unsigned i = 0; i < sizeof passing / sizeof passing[0]; i++) {
+		if (code == -passing[i])
+			return true;
+	}
+	return false;
+}
+
+#define GOES_ON	"%" PRIu64 " of %" PRIu64 " images are there, the same " \
+	"command goes on from them"
+#define BEGIN_AGAIN	"no image is there yet, run the same command again"
+
+/* One sentence, so that of a long one the path is cut and not the rest. */
 static int
 report_failure(const struct gen_options *o, const struct gen_outcome *r,
-    struct ds_err *err)
+    const struct ds_err *err)
 {
-	if (r->there > 0 || r->made > 0)
-		err_hint(err, err->code, "%" PRIu64 " of %" PRIu64 " images "
-		    "are there, the same command goes on from them", r->there,
-		    o->count);
-	return say_failure(err, STATUS_FAILED);
+	struct ds_err whole;
+
+	if (!r->is_counted || !can_go_on(err->code))
+		return say_failure(err, STATUS_FAILED);
+	if (r->there > 0)
+		err_fail(&whole, err->code, "%s: " GOES_ON, err->text,
+		    r->there, o->count);
+	else
+		err_fail(&whole, err->code, "%s: " BEGIN_AGAIN, err->text);
+	return say_failure(&whole, STATUS_FAILED);
+}
+
+static void
+report_stopping(unsigned in_work)
+{
+	say("gen: stopping after the %u image%s in work; once more to stop "
+	    "now", in_work, in_work == 1 ? "" : "s");
+}
+
+static void
+report_stopped(const struct gen_options *o, const struct gen_outcome *r)
+{
+	if (!r->is_counted)
+		say("gen: stopped while looking at what is there: run the "
+		    "same command again");
+	else if (r->there > 0)
+		say("gen: stopped: " GOES_ON, r->there, o->count);
+	else
+		say("gen: stopped: " BEGIN_AGAIN);
 }
 
 static int
 run(const void *opts, int nr, char **operands)
 {
 	const struct gen_options *o = opts;
+	struct gen_request ask = {
+		.plan = &o->plan, .path = operands[0], .count = o->count,
+		.threads = (unsigned)o->threads, .stopping = report_stopping,
+	};
 	struct gen_outcome r;
 	struct ds_err err;
 
 	(void)nr;
-	if (check_options(o) != STATUS_OK)
+	if (check_usage(o, operands[0]) != STATUS_OK)
 		return STATUS_USAGE;
-	if (gen_run(&o->plan, operands[0], o->count, (unsigned)o->threads, &r,
-	    &err) < 0)
+	if (check_output(o->output) != STATUS_OK)
+		return STATUS_FAILED;
+	if (gen_run(&ask, &r, &err) < 0)
 		return report_failure(o, &r, &err);
 	if (r.signal != 0) {
-		say("gen: stopped: %" PRIu64 " of %" PRIu64 " images are "
-		    "there, the same command goes on from them", r.there,
-		    o->count);
-		gen_run_die(r.signal);
+		report_stopped(o, &r);
+		gen_stop_die(r.signal);
 	}
 	if (o->json)
 		return write_result(o, operands[0], &r);
-	print_result(operands[0], &r);
+	print_result(o, operands[0], &r);
 	return STATUS_OK;
 }
 
@@ -201,8 +325,9 @@ const struct command cmd_gen = {
 	.operands = "DIR",
 	.about = "Makes images that cost as much to read and decode as "
 	    "photographs, as DIR/classNNN/NNNNNN.jpg. The same seed gives the "
-	    "same bytes on every machine. What was interrupted goes on with "
-	    "the same command; a larger --count adds to a set.",
+	    "same bytes (tried on x86-64 with libjpeg-turbo 2.1.5). What was "
+	    "interrupted goes on with the same command; a larger --count adds "
+	    "to a set.",
 	.min_operands = 1,
 	.max_operands = 1,
 	.options = options,

@@ -20,6 +20,10 @@
 #define JPEG_MAGIC	0x474a5047u	/* "GJPG" */
 #define FIRST_SIZE	((size_t)256 << 10)
 
+#define AS_TEXT(x)	#x
+#define VALUE_AS_TEXT(x) AS_TEXT(x)
+const char gen_jpeg_version[] = VALUE_AS_TEXT(LIBJPEG_TURBO_VERSION);
+
 struct gen_jpeg {
 	unsigned	magic;
 	struct jpeg_compress_struct cinfo;

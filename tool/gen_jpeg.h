@@ -18,6 +18,9 @@
 
 struct gen_jpeg;
 
+extern const char gen_jpeg_version[];
+	/* Of the library this was built with: another may give other bytes. */
+
 int gen_jpeg_new(struct gen_jpeg **out, struct ds_err *err);
 void gen_jpeg_free(struct gen_jpeg **jp);
 

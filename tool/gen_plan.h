@@ -38,6 +38,7 @@ struct gen_plan {
 #define GEN_NAME	32		/* of a class or a file, terminated */
 struct gen_image {
 	unsigned	width, height;
+	uint64_t	class;
 	char		class_name[GEN_NAME];	/* "class007" */
 	char		file_name[GEN_NAME];	/* "000007.jpg" */
 };
@@ -49,6 +50,11 @@ void gen_size_max(const struct gen_size *s, unsigned *width, unsigned *height);
 
 void gen_plan_image(const struct gen_plan *p, uint64_t index,
     struct gen_image *out);
+
+bool gen_plan_index(const struct gen_plan *p, uint64_t class, const char *name,
+    uint64_t *index);
+	/* Of the image with that file name in that class; false if there is
+	 * none. */
 
 void gen_plan_class_name(char name[GEN_NAME], uint64_t class);
 
@@ -62,6 +68,7 @@ bool gen_plan_is_whole(const char *record);
 int gen_plan_compare(const struct gen_plan *p, const char *record,
     struct ds_err *err);
 	/* Is a set with that record one of this plan?  -EEXIST names the first
-	 * difference, -EBADMSG if it is no record. */
+	 * difference, in the words of the options, and what to do; -EBADMSG if
+	 * it is no record. */
 
 #endif

@@ -22,6 +22,7 @@
 #include "base/must.h"
 #include "tool/gen_jpeg.h"
 #include "tool/gen_picture.h"
+#include "tool/gen_scan.h"
 
 #define POOL_MAGIC	0x47504f4cu	/* "GPOL" */
 
@@ -43,6 +44,7 @@ struct gen_pool {
 	pthread_mutex_t	lock;		/* guards the rest */
 	uint64_t	next;		/* index to take */
 	uint64_t	made;
+	unsigned	in_work;	/* taken, not made; not after a failure */
 	unsigned	running;
 	bool		stop;
 	int		rc;		/* of the first failure */
@@ -130,11 +132,13 @@ take_index(struct gen_pool *p, uint64_t *index)
 
 	must(pthread_mutex_lock(&p->lock) == 0);
 	while (p->task.found != NULL && p->next < p->task.count &&
-	    p->task.found[p->next] != 0)
+	    gen_found_has(p->task.found, p->next))
 		p->next++;
 	taken = !p->stop && p->next < p->task.count;
-	if (taken)
+	if (taken) {
 		*index = p->next++;
+		p->in_work++;
+	}
 	must(pthread_mutex_unlock(&p->lock) == 0);
 	return taken;
 }
@@ -178,6 +182,7 @@ do_image(struct worker *w, struct maker *m, uint64_t index, struct ds_err *err)
 		return rc;
 	must(pthread_mutex_lock(&p->lock) == 0);
 	p->made++;
+	p->in_work--;
 	hist_add(&p->sizes, len);
 	must(pthread_mutex_unlock(&p->lock) == 0);
 	return 0;
@@ -326,13 +331,17 @@ gen_pool_made(struct gen_pool *p)
 	return made;
 }
 
-void
+unsigned
 gen_pool_stop(struct gen_pool *p)
 {
+	unsigned in_work;
+
 	must_be(p, POOL_MAGIC);
 	must(pthread_mutex_lock(&p->lock) == 0);
 	p->stop = true;
+	in_work = p->in_work;
 	must(pthread_mutex_unlock(&p->lock) == 0);
+	return in_work;
 }
 
 int

@@ -28,7 +28,8 @@ struct gen_task {
 	const struct gen_plan *plan;
 	const struct gen_set *set;
 	struct gen_tar	*tar;		/* NULL: a file each */
-	const uint8_t	*found;		/* indices to leave out, or NULL */
+	const uint8_t	*found;		/* bits of indices to leave out, or
+					 * NULL */
 	uint64_t	first, count;	/* from first on, below count */
 	unsigned	threads;
 };
@@ -46,8 +47,8 @@ int gen_pool_fd(const struct gen_pool *p);
 	/* Readable when it is over; wait with a timeout all the same. */
 
 uint64_t gen_pool_made(struct gen_pool *p);
-void gen_pool_stop(struct gen_pool *p);
-	/* Finish what is in work, begin nothing more. */
+unsigned gen_pool_stop(struct gen_pool *p);
+	/* Finish what is in work, begin nothing more; how many are in work. */
 
 int gen_pool_join(struct gen_pool **pp, struct hist *sizes, struct ds_err *err);
 	/* Waits, adds the sizes of what was made, frees.  0, or the first

@@ -2,9 +2,8 @@
  *
  * gen_run.c: one run of `destall gen`.  Runs in the command only.
  *
- * The main thread waits for two descriptors: that of the pool, and one for the
- * signals that ask to stop.  These are blocked in all threads while there is
- * something to finish; after the first, the next one kills as usual.
+ * The main thread looks at what is there, then waits for two descriptors: that
+ * of the pool, and that of the signals that ask to stop.
  */
 
 #include <config.h>
@@ -13,162 +12,126 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <sys/signalfd.h>
-#include <unistd.h>
 
 #include "base/clock.h"
-#include "base/cpus.h"
-#include "base/io.h"
-#include "base/must.h"
 #include "base/progress.h"
 #include "tool/gen_pool.h"
+#include "tool/gen_scan.h"
 #include "tool/gen_set.h"
+#include "tool/gen_stop.h"
 #include "tool/gen_tar.h"
+#include "tool/gen_threads.h"
 
 #define REDRAW_MS	100
 
-/*--- signals -------------------------------------------------------------*/
-
-struct stopper {
-	sigset_t	before;		/* the mask to go back to */
-	int		fd;
-	struct sigaction too_large;	/* what SIGXFSZ did */
+struct run {
+	const struct gen_request *ask;
+	struct gen_outcome *out;
+	struct gen_set	set;
+	struct gen_task	task;
+	struct gen_stop	stop;
+	struct progress	progress;
+	bool		is_done;	/* all is made, it is only counted */
 };
 
-/* Those that ask a program to end, unless our parent had us ignore them, as
- * nohup does. */
-static void
-choose_signals(sigset_t *set)
-{
-	static const int asks[] = { SIGINT, SIGTERM, SIGHUP };
-	struct sigaction now;
+/*--- looking -------------------------------------------------------------*/
 
-	sigemptyset(set);
-	for (unsigned i = 0; i < sizeof asks / sizeof asks[0]; i++) {
-		if (sigaction(asks[i], NULL, &now) == 0 &&
-		    now.sa_handler != SIG_IGN)
-			sigaddset(set, asks[i]);
-	}
+static bool
+look_up(void *arg, uint64_t nr)
+{
+	struct run *r = arg;
+
+	progress_at(&r->progress, nr);
+	return gen_stop_look(&r->stop) == 0 || r->is_done;
 }
 
+/* What is there, into the outcome; 1 if a signal came. */
 static int
-open_stopper(struct stopper *s, struct ds_err *err)
+look(struct run *r, struct gen_found *f, struct gen_tar *tar,
+    struct ds_err *err)
 {
-	struct sigaction ignore = { .sa_handler = SIG_IGN };
-	sigset_t set;
+	int rc;
 
-	choose_signals(&set);
-	must(pthread_sigmask(SIG_BLOCK, &set, &s->before) == 0);
-	/* A limit on the size of files shall be an error, not the end. */
-	must(sigaction(SIGXFSZ, &ignore, &s->too_large) == 0);
-	s->fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-	if (s->fd < 0)
-		return err_errno(err, "cannot make a signalfd");
-	return 0;
-}
-
-/* The signal that came, or 0. */
-static int
-read_stopper(struct stopper *s)
-{
-	struct signalfd_siginfo info;
-
-	if (read(s->fd, &info, sizeof info) != (ssize_t)sizeof info)
-		return 0;
-	return (int)info.ssi_signo;
-}
-
-static void
-close_stopper(struct stopper *s)
-{
-	io_close(&s->fd);
-	must(sigaction(SIGXFSZ, &s->too_large, NULL) == 0);
-	must(pthread_sigmask(SIG_SETMASK, &s->before, NULL) == 0);
-}
-
-void
-gen_run_die(int signal_number)
-{
-	sigset_t set;
-
-	sigemptyset(&set);
-	sigaddset(&set, signal_number);
-	(void)signal(signal_number, SIG_DFL);
-	(void)pthread_sigmask(SIG_UNBLOCK, &set, NULL);
-	(void)raise(signal_number);
+	f->seen = look_up;
+	f->arg = r;
+	progress_start(&r->progress, "gen: looking", "images", 0,
+	    r->ask->count);
+	rc = tar != NULL ? gen_tar_scan(tar, &r->set, f, err) :
+	    gen_scan(&r->set, f, err);
+	progress_end(&r->progress);
+	r->out->is_counted = rc == 0;
+	r->out->there = f->sizes.count;
+	r->out->in_set = f->in_set;
+	r->out->sizes = f->sizes;
+	return rc;
 }
 
 /*--- the work ------------------------------------------------------------*/
 
-/* Until the pool has ended; the signal that asked for it, or 0. */
-static int
-watch_pool(struct gen_pool *pool, struct stopper *s, uint64_t found,
-    uint64_t count)
+/* Until the pool has ended. */
+static void
+watch_pool(struct run *r, struct gen_pool *pool)
 {
 	struct pollfd fds[2] = {
 		{ .fd = gen_pool_fd(pool), .events = POLLIN },
-		{ .fd = s->fd, .events = POLLIN },
+		{ .fd = r->stop.fd, .events = POLLIN },
 	};
-	struct progress progress;
-	int stopped_by = 0;
+	unsigned in_work;
 
-	progress_start(&progress, "gen", "images", found, count);
+	progress_start(&r->progress, "gen", "images", r->out->found,
+	    r->ask->count);
 	while (!gen_pool_is_over(pool)) {
 		(void)poll(fds, 2, REDRAW_MS);
-		if (stopped_by == 0 && (stopped_by = read_stopper(s)) != 0) {
-			gen_pool_stop(pool);
-			must(pthread_sigmask(SIG_SETMASK, &s->before,
-			    NULL) == 0);
+		if (gen_stop_look(&r->stop) != 0) {
+			in_work = gen_pool_stop(pool);
 			fds[1].fd = -1;
+			progress_end(&r->progress);
+			if (in_work > 0)
+				r->ask->stopping(in_work);
 		}
-		progress_at(&progress, found + gen_pool_made(pool));
+		if (r->stop.signal == 0)
+			progress_at(&r->progress, r->out->found +
+			    gen_pool_made(pool));
 	}
-	progress_end(&progress);
-	return stopped_by;
+	progress_end(&r->progress);
 }
 
 static int
-run_pool(struct gen_task *task, struct gen_outcome *out, struct ds_err *err)
+run_pool(struct run *r, struct ds_err *err)
 {
-	uint64_t missing = task->count - out->found;
+	uint64_t missing = r->ask->count - r->out->found;
 	struct gen_pool *pool;
-	struct stopper stopper;
 	int rc;
 
-	if (task->threads > missing)
-		task->threads = (unsigned)missing;
-	out->threads = task->threads;
-	rc = open_stopper(&stopper, err);
-	if (rc == 0)
-		rc = gen_pool_start(&pool, task, err);
-	if (rc == 0) {
-		out->signal = watch_pool(pool, &stopper, out->found,
-		    task->count);
-		out->made = gen_pool_made(pool);
-		rc = gen_pool_join(&pool, &out->sizes, err);
-	}
-	close_stopper(&stopper);
-	return rc;
+	if (r->task.threads > missing)
+		r->task.threads = (unsigned)missing;
+	r->out->threads = r->task.threads;
+	rc = gen_pool_start(&pool, &r->task, err);
+	if (rc < 0)
+		return rc;
+	watch_pool(r, pool);
+	r->out->made = gen_pool_made(pool);
+	return gen_pool_join(&pool, &r->out->sizes, err);
 }
 
 static int
-run_files(struct gen_task *task, struct gen_outcome *out, struct ds_err *err)
+run_files(struct run *r, struct ds_err *err)
 {
-	uint8_t *found = calloc(task->count, 1);
+	struct gen_outcome *out = r->out;
+	struct gen_found f;
 	int rc;
 
-	if (found == NULL)
-		return err_fail(err, -ENOMEM, "no memory for the list of "
-		    "images");
-	rc = gen_set_scan(task->set, task->count, found, &out->sizes, err);
-	out->found = out->sizes.count;
-	task->found = found;
-	if (rc == 0 && out->found < task->count)
-		rc = run_pool(task, out, err);
-	out->there = out->found + out->made;
-	free(found);
+	rc = gen_found_init(&f, r->ask->count, true, err);
+	if (rc == 0)
+		rc = look(r, &f, NULL, err);
+	out->found = out->there;
+	if (rc == 0 && out->found < r->ask->count) {
+		r->task.found = f.bits;
+		rc = run_pool(r, err);
+	}
+	out->there += out->made;
+	out->in_set += out->made;
+	gen_found_fini(&f);
 	return rc;
 }
 
@@ -190,68 +153,102 @@ resume_shards(struct gen_tar *tar, const struct gen_plan *plan,
 }
 
 static int
-write_shards(struct gen_task *task, struct gen_outcome *out,
-    struct ds_err *err)
+write_shards(struct run *r, struct ds_err *err)
 {
-	struct gen_tar *tar = task->tar;
+	struct gen_tar *tar = r->task.tar;
 	int rc;
 
-	rc = resume_shards(tar, task->plan, err);
+	rc = resume_shards(tar, r->ask->plan, err);
 	if (rc < 0)
 		return rc;
-	out->found = task->first = tar->next;
-	rc = run_pool(task, out, err);
-	if (rc == 0 && tar->next == task->count)
+	r->out->found = r->task.first = tar->next;
+	rc = run_pool(r, err);
+	if (rc == 0 && tar->next == r->ask->count)
 		rc = gen_tar_finish(tar, err);
+	r->is_done = rc == 0 && tar->next == r->ask->count;
 	gen_tar_abandon(tar);
 	return rc;
 }
 
+/* Counted from what is there: a begun shard is not. */
 static int
-run_shards(struct gen_task *task, struct gen_outcome *out, struct ds_err *err)
+count_shards(struct run *r, struct ds_err *err)
 {
-	struct gen_tar tar;
-	struct ds_err later;
+	struct gen_found f;
 	int rc;
 
-	task->tar = &tar;
-	rc = gen_tar_scan(&tar, task->set, task->count, &out->sizes, err);
-	if (rc < 0)
-		return rc;
-	out->found = out->there = tar.finished;
-	if (tar.next < task->count) {
-		rc = write_shards(task, out, err);
-		/* Counted from what is there: a begun shard is not. */
-		hist_init(&out->sizes);
-		if (gen_tar_scan(&tar, task->set, task->count, &out->sizes,
-		    rc < 0 ? &later : err) < 0 && rc == 0)
-			rc = err->code;
-		out->there = tar.finished;
-	}
-	out->shards = tar.shard;
+	rc = gen_found_init(&f, r->ask->count, false, err);
+	if (rc == 0)
+		rc = look(r, &f, r->task.tar, err);
+	r->out->shards = r->task.tar->shard;
 	return rc;
 }
 
+static int
+run_shards(struct run *r, struct ds_err *err)
+{
+	struct gen_outcome *out = r->out;
+	struct ds_err later;
+	struct gen_tar tar;
+	int rc, again;
+
+	r->task.tar = &tar;
+	rc = count_shards(r, err);
+	out->found = out->there;
+	if (rc != 0 || tar.next >= r->ask->count)
+		return rc;
+	rc = write_shards(r, err);
+	again = count_shards(r, rc < 0 ? &later : err);
+	if (rc < 0 || again != 0)
+		return rc < 0 ? rc : again;
+	if (out->there < r->ask->count && r->stop.signal == 0)
+		return err_fail(err, -ESTALE, "shards in %s were moved or "
+		    "removed while gen was at work: run the same command "
+		    "again", r->ask->path);
+	return 0;
+}
+
+/* A folder that is not where it was explains other failures. */
+static int
+check_end(struct run *r, int rc, struct ds_err *err)
+{
+	struct ds_err gone;
+
+	if (rc < 0 && rc != -ENOENT && rc != -ESTALE)
+		return rc;
+	if (gen_set_check(&r->set, &gone) == 0)
+		return rc;
+	*err = gone;
+	return gone.code;
+}
+
 int
-gen_run(const struct gen_plan *plan, const char *path, uint64_t count,
-    unsigned threads, struct gen_outcome *out, struct ds_err *err)
+gen_run(const struct gen_request *ask, struct gen_outcome *out,
+    struct ds_err *err)
 {
 	uint64_t start_ns = clock_now_ns();
-	struct gen_set set;
-	struct gen_task task = {
-		.plan = plan, .set = &set, .count = count,
-		.threads = threads > 0 ? threads : cpus_usable(),
-	};
+	struct run r = { .ask = ask, .out = out };
 	int rc;
 
-	*out = (struct gen_outcome){ .threads = task.threads };
+	*out = (struct gen_outcome){ .threads = ask->threads > 0 ?
+	    ask->threads :
+	    gen_threads_choose("/", gen_threads_memory(ask->plan)) };
 	hist_init(&out->sizes);
-	rc = gen_set_open(&set, path, plan, err);
+	r.task = (struct gen_task){ .plan = ask->plan, .set = &r.set,
+	    .count = ask->count, .threads = out->threads };
+	rc = gen_set_open(&r.set, ask->path, ask->plan, err);
 	if (rc < 0)
 		return rc;
-	rc = plan->shard_bytes > 0 ? run_shards(&task, out, err) :
-	    run_files(&task, out, err);
-	gen_set_close(&set);
+	rc = gen_stop_open(&r.stop, err);
+	if (rc == 0)
+		rc = ask->plan->shard_bytes > 0 ? run_shards(&r, err) :
+		    run_files(&r, err);
+	out->signal = gen_stop_close(&r.stop);
+	rc = check_end(&r, rc, err);
+	gen_set_close(&r.set);
+	/* Who asked us to stop wants no more than what is done already. */
+	if (out->is_counted && out->there == ask->count)
+		out->signal = 0;
 	out->elapsed_ns = clock_now_ns() - start_ns;
-	return rc;
+	return rc < 0 ? rc : 0;
 }

@@ -15,6 +15,7 @@
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -71,6 +72,93 @@ gen_set_drop_part(const struct gen_set *s, unsigned worker)
 
 	gen_set_part_name(name, worker);
 	(void)unlinkat(s->root, name, 0);
+}
+
+/*--- class folders -------------------------------------------------------*/
+
+int
+gen_set_open_class(const struct gen_set *s, uint64_t class, int flags)
+{
+	char name[GEN_NAME];
+	int fd;
+
+	gen_plan_class_name(name, class);
+	fd = openat(s->root, name, flags | O_DIRECTORY | O_NOFOLLOW |
+	    O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	/* Relaxed, here and below: nothing else is read by it. */
+	atomic_store_explicit(&s->is_known[class], true, memory_order_relaxed);
+	return fd;
+}
+
+/* Made when it is first needed; one that we knew is not made again: what was
+ * in it is gone. */
+static int
+need_class(const struct gen_set *s, const struct gen_image *image)
+{
+	bool known = atomic_load_explicit(&s->is_known[image->class],
+	    memory_order_relaxed);
+	int fd = gen_set_open_class(s, image->class, O_PATH);
+
+	if (fd != -ENOENT)
+		return fd;
+	if (known)
+		return -ESTALE;
+	if (mkdirat(s->root, image->class_name, 0777) != 0 && errno != EEXIST)
+		return -errno;
+	return gen_set_open_class(s, image->class, O_PATH);
+}
+
+int
+gen_set_fail_open(const struct gen_set *s, const char *name, int error,
+    struct ds_err *err)
+{
+	struct stat st;
+
+	if (fstatat(s->root, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+	    S_ISLNK(st.st_mode))
+		return err_fail(err, -ELOOP, "%s/%s is a link, which gen does "
+		    "not follow: remove it, or choose a new folder", s->path,
+		    name);
+	errno = error;
+	return err_errno(err, "cannot open %s/%s", s->path, name);
+}
+
+static int
+fail_gone(const struct gen_set *s, const char *what, struct ds_err *err)
+{
+	return err_fail(err, -ESTALE, "%s%s was moved or removed while gen "
+	    "was at work in it: run the same command again", s->path, what);
+}
+
+int
+gen_set_check(const struct gen_set *s, struct ds_err *err)
+{
+	char name[GEN_NAME + 1] = "/";
+	struct stat now, ours;
+	int fd;
+
+	if (fstat(s->root, &ours) != 0 || stat(s->path, &now) != 0) {
+		if (errno == ENOENT)
+			return fail_gone(s, "", err);
+		return err_errno(err, "cannot look at the folder %s", s->path);
+	}
+	if (now.st_ino != ours.st_ino || now.st_dev != ours.st_dev)
+		return fail_gone(s, "", err);
+	for (uint64_t c = 0; c < s->plan->classes; c++) {
+		if (!atomic_load_explicit(&s->is_known[c],
+		    memory_order_relaxed))
+			continue;
+		gen_plan_class_name(name + 1, c);
+		fd = gen_set_open_class(s, c, O_PATH);
+		if (fd == -ENOENT)
+			return fail_gone(s, name, err);
+		if (fd < 0)
+			return gen_set_fail_open(s, name + 1, -fd, err);
+		io_close(&fd);
+	}
+	return 0;
 }
 
 /*--- opening -------------------------------------------------------------*/
@@ -166,7 +254,7 @@ open_record(struct gen_set *s, struct ds_err *err)
 			return rc;
 	}
 	if (s->record < 0)
-		return err_errno(err, "cannot open %s/" RECORD, s->path);
+		return gen_set_fail_open(s, RECORD, errno, err);
 	return 0;
 }
 
@@ -222,11 +310,8 @@ check_record(const struct gen_set *s, struct ds_err *err)
 	text[n] = '\0';
 	rc = gen_plan_is_whole(text) ?
 	    gen_plan_compare(s->plan, text, &why) : 1;
-	if (rc < 0) {
-		err_fail(err, rc, "%s: %s", s->path, why.text);
-		return err_hint(err, rc, rc == -EEXIST ? "use the same "
-		    "options, or another folder" : "choose a new folder");
-	}
+	if (rc < 0)
+		return err_fail(err, rc, "%s: %s", s->path, why.text);
 	if (look_at_root(s, true, &others, err) < 0)
 		return err->code;
 	if (rc == 0)
@@ -243,7 +328,9 @@ gen_set_open(struct gen_set *s, const char *path, const struct gen_plan *plan,
 	*s = (struct gen_set){
 		.path = path, .plan = plan, .root = -1, .record = -1,
 	};
-	rc = open_root(s, err);
+	s->is_known = calloc(plan->classes, sizeof *s->is_known);
+	rc = s->is_known != NULL ? open_root(s, err) :
+	    err_fail(err, -ENOMEM, "no memory for the list of classes");
 	if (rc == 0)
 		rc = open_record(s, err);
 	if (rc == 0)
@@ -260,77 +347,21 @@ gen_set_close(struct gen_set *s)
 {
 	io_close(&s->record);
 	io_close(&s->root);
+	free(s->is_known);
+	s->is_known = NULL;
 }
 
 /*--- images --------------------------------------------------------------*/
 
-static int
-open_class(const struct gen_set *s, const char *name)
-{
-	int fd = openat(s->root, name, O_PATH | O_DIRECTORY | O_NOFOLLOW |
-	    O_CLOEXEC);
-
-	return fd < 0 ? -errno : fd;
-}
-
-/* The images of one class.  An empty file is none: it is what a file system
- * may leave of a new file when the power fails. */
-static void
-scan_class(const struct gen_set *s, int class_fd, uint64_t first,
-    uint64_t count, uint8_t *found, struct hist *sizes)
-{
-	struct gen_image image;
-	struct stat st;
-
-	for (uint64_t i = first; i < count; i += s->plan->classes) {
-		gen_plan_image(s->plan, i, &image);
-		if (fstatat(class_fd, image.file_name, &st,
-		    AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(st.st_mode) ||
-		    st.st_size <= 0)
-			continue;
-		found[i] = 1;
-		hist_add(sizes, (uint64_t)st.st_size);
-	}
-}
-
-int
-gen_set_scan(const struct gen_set *s, uint64_t count, uint8_t *found,
-    struct hist *sizes, struct ds_err *err)
-{
-	char name[GEN_NAME];
-	int fd;
-
-	for (uint64_t c = 0; c < s->plan->classes && c < count; c++) {
-		gen_plan_class_name(name, c);
-		fd = open_class(s, name);
-		if (fd == -ENOENT)
-			continue;
-		if (fd < 0) {
-			errno = -fd;
-			return err_errno(err, "cannot open the folder %s/%s",
-			    s->path, name);
-		}
-		scan_class(s, fd, c, count, found, sizes);
-		io_close(&fd);
-	}
-	return 0;
-}
-
-/* From the root into its class, which is made when it is first needed. */
+/* From the root into its class. */
 static int
 place_part(const struct gen_set *s, unsigned worker,
     const struct gen_image *image)
 {
 	char part[GEN_PART];
-	int class_fd, rc;
+	int class_fd = need_class(s, image);
+	int rc;
 
-	class_fd = open_class(s, image->class_name);
-	if (class_fd == -ENOENT) {
-		if (mkdirat(s->root, image->class_name, 0777) != 0 &&
-		    errno != EEXIST)
-			return -errno;
-		class_fd = open_class(s, image->class_name);
-	}
 	if (class_fd < 0)
 		return class_fd;
 	gen_set_part_name(part, worker);
@@ -371,6 +402,12 @@ gen_set_put(const struct gen_set *s, unsigned worker, uint64_t index,
 
 	gen_plan_image(s->plan, index, &image);
 	rc = put_bytes(s, worker, &image, bytes, len);
+	if (rc == -ESTALE) {
+		char name[GEN_NAME + 1];
+
+		(void)snprintf(name, sizeof name, "/%s", image.class_name);
+		return fail_gone(s, name, err);
+	}
 	if (rc < 0) {
 		errno = -rc;
 		return err_errno(err, "cannot write %s/%s/%s", s->path,

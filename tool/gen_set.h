@@ -9,16 +9,18 @@
  *     folders or shards; and, while somebody works or after he was killed,
  *     parts.  No part outlives the opening of the set by the next.
  *  3. No link that lies in the folder is followed.
+ *  4. A class folder that was there and has gone is not made again.
  */
 
 #ifndef TOOL_GEN_SET_H
 #define TOOL_GEN_SET_H
 
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "base/err.h"
-#include "base/hist.h"
 #include "tool/gen_plan.h"
 
 struct gen_set {
@@ -26,6 +28,7 @@ struct gen_set {
 	const struct gen_plan *plan;
 	int		root;
 	int		record;		/* open and locked */
+	_Atomic bool	*is_known;	/* has class c been there? */
 };
 
 int gen_set_open(struct gen_set *s, const char *path,
@@ -35,10 +38,16 @@ int gen_set_open(struct gen_set *s, const char *path,
 
 void gen_set_close(struct gen_set *s);
 
-int gen_set_scan(const struct gen_set *s, uint64_t count, uint8_t *found,
-    struct hist *sizes, struct ds_err *err);
-	/* Sets found[i] to 1 for each image that is there, as a file, and adds
-	 * its size. */
+int gen_set_check(const struct gen_set *s, struct ds_err *err);
+	/* At the end: is the path still our folder, and is each class that we
+	 * saw or made in it?  -ESTALE if not. */
+
+int gen_set_open_class(const struct gen_set *s, uint64_t class, int flags);
+	/* A descriptor, or -errno without a text; flags are O_RDONLY or
+	 * O_PATH. */
+int gen_set_fail_open(const struct gen_set *s, const char *name, int error,
+    struct ds_err *err);
+	/* That a name in the root cannot be opened; says if it is a link. */
 
 int gen_set_put(const struct gen_set *s, unsigned worker, uint64_t index,
     const void *bytes, size_t len, struct ds_err *err);

@@ -108,15 +108,18 @@ check_head(const uint8_t head[GEN_TAR_BLOCK], const char *name, uint64_t *size)
 }
 
 /* Members from t->next on until the end, which must be that of the file.
- * The index after the last, or 0 if it is no shard of ours. */
-static uint64_t
-walk_shard(struct gen_tar *t, int fd, struct hist *sizes)
+ * 0 and the index after the last, 0 and *end 0 if it is no shard of ours;
+ * else as gen_found_add(). */
+static int
+walk_shard(struct gen_tar *t, int fd, struct gen_found *f, uint64_t *end)
 {
 	uint8_t head[GEN_TAR_BLOCK];
 	char name[MEMBER_NAME];
 	uint64_t index = t->next, at = 0, size;
 	struct stat st;
+	int rc;
 
+	*end = 0;
 	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))
 		return 0;
 	for (;; index++) {
@@ -129,43 +132,50 @@ walk_shard(struct gen_tar *t, int fd, struct hist *sizes)
 		if (!check_head(head, name, &size))
 			return 0;
 		at += gen_tar_room(size);
-		hist_add(sizes, size);
+		rc = gen_found_add(f, index, size);
+		if (rc != 0)
+			return rc;
 	}
 	if ((uint64_t)st.st_size != at + END_BYTES || index == t->next)
 		return 0;
 	t->last_first = t->next;
 	t->last_bytes = at;
-	return index;
+	*end = index;
+	return 0;
 }
 
 int
-gen_tar_scan(struct gen_tar *t, const struct gen_set *set, uint64_t count,
-    struct hist *sizes, struct ds_err *err)
+gen_tar_scan(struct gen_tar *t, const struct gen_set *set,
+    struct gen_found *f, struct ds_err *err)
 {
 	char name[SHARD_NAME];
-	struct hist seen;
+	struct gen_found more;
 	uint64_t end;
-	int fd;
+	int fd, rc;
 
 	*t = (struct gen_tar){ .set = set, .fd = -1 };
-	for (; t->next < count; t->shard++) {
+	for (;; t->shard++) {
 		name_shard(t->shard, name);
 		fd = openat(set->root, name, O_RDONLY | O_NOFOLLOW |
 		    O_NONBLOCK | O_CLOEXEC);
 		if (fd < 0 && (errno == ENOENT || errno == ELOOP))
-			break;
+			return 0;
 		if (fd < 0)
 			return err_errno(err, "cannot read %s/%s", set->path,
 			    name);
-		hist_init(&seen);
-		end = walk_shard(t, fd, &seen);
+		more = *f;
+		rc = walk_shard(t, fd, &more, &end);
 		io_close(&fd);
-		if (end == 0)
-			break;
-		hist_merge(sizes, &seen);
+		if (rc < 0) {
+			errno = -rc;
+			return err_errno(err, "cannot read %s/%s", set->path,
+			    name);
+		}
+		if (rc > 0 || end == 0)
+			return rc;
+		*f = more;
 		t->next = t->finished = end;
 	}
-	return 0;
 }
 
 void

@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "base/hist.h"
+#include "tool/gen_scan.h"
 #include "tool/gen_set.h"
 
 #define GEN_TAR_BLOCK	512u
@@ -39,10 +39,10 @@ struct gen_tar {
 	uint64_t	last_bytes;	/* of it, without the end */
 };
 
-int gen_tar_scan(struct gen_tar *t, const struct gen_set *set, uint64_t count,
-    struct hist *sizes, struct ds_err *err);
+int gen_tar_scan(struct gen_tar *t, const struct gen_set *set,
+    struct gen_found *f, struct ds_err *err);
 	/* Reads the shards that are there, up to the first that is missing or
-	 * not as it should be, and adds the sizes of their members. */
+	 * not as it should be, and adds their members.  1 if seen() ended it. */
 
 void gen_tar_resume(struct gen_tar *t, uint64_t size);
 	/* Given the size of the next member: if it still fits in the last

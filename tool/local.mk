@@ -28,8 +28,11 @@ libhost_la_SOURCES += \
 	%D%/gen_jpeg.c %D%/gen_jpeg.h \
 	%D%/gen_plan.c %D%/gen_plan.h \
 	%D%/gen_set.c %D%/gen_set.h \
+	%D%/gen_scan.c %D%/gen_scan.h \
 	%D%/gen_tar.c %D%/gen_tar.h \
+	%D%/gen_threads.c %D%/gen_threads.h \
 	%D%/gen_pool.c %D%/gen_pool.h \
+	%D%/gen_stop.c %D%/gen_stop.h \
 	%D%/gen_run.c %D%/gen_run.h
 # end of libhost_la_SOURCES
 
