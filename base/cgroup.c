@@ -220,6 +220,7 @@ set_dir(struct cgroup *g, const char *root, const struct mount *m)
 	const char *rest = m->exact ? below(m->member->path, m->root) : "";
 	int n;
 
+	must(rest != NULL);	/* or it would not be exact */
 	if (strcmp(root, "/") == 0)
 		root = "";
 	n = snprintf(g->dir, sizeof g->dir, "%s%s", root, m->point);

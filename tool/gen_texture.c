@@ -39,15 +39,14 @@ static void
 blend(int16_t *out, const int16_t *a, const int16_t *b, unsigned side,
     int weight, struct gen_rng *rng)
 {
-	uint64_t noise[GEN_TILE / 8];
-	const int8_t *n = (const int8_t *)noise;
-
-	for (unsigned i = 0; i < side / 8; i++)
-		noise[i] = htole64(gen_rng_next(rng));
 	for (unsigned i = 0; i < side; i += 8) {
-		for (unsigned j = i; j < i + 8; j++)
-			out[j] = (int16_t)(((3 * a[j] + b[j] + 8) >> 4) +
-			    ((n[j] * weight) >> 4));
+		uint64_t word = htole64(gen_rng_next(rng));
+		int8_t noise[8];
+
+		memcpy(noise, &word, sizeof noise);
+		for (unsigned j = 0; j < 8; j++)
+			out[i + j] = (int16_t)(((3 * a[i + j] + b[i + j] + 8) >>
+			    4) + ((noise[j] * weight) >> 4));
 	}
 }
 
