@@ -22,8 +22,25 @@ for want in files shards; do
 	[ $want = files ] || options="--threads 2 --tar 4K"
 	for failure in malloc:ENOMEM calloc:ENOMEM realloc:ENOMEM open:EMFILE openat:EMFILE \
 	    write:ENOSPC write:short read:EIO renameat:EIO mkdir:EACCES mkdirat:ENOSPC \
-	    fstat:EIO fstatat:EIO unlinkat:EIO fdopendir:ENOMEM poll:ENOMEM \
+	    fstat:EIO stat:EIO unlinkat:EIO fdopendir:ENOMEM poll:ENOMEM \
 	    pthread_create:EAGAIN; do
 		fail_calls "${failure%:*}" "${failure#*:}" gen --count 6 $options set
 	done
 done
+
+# The same while it looks at what is there.
+gen --count 3 begun > /dev/null
+before_failure() { rm -rf set; cp -R begun set; }
+want=files options="--threads 2"
+for failure in fstatat:EIO openat:EMFILE fdopendir:ENOMEM calloc:ENOMEM; do
+	fail_calls "${failure%:*}" "${failure#*:}" gen --count 6 $options set
+done
+
+# The work of looking goes with what is there, not with what is asked for.
+rm -rf set "$work/calls"
+cp -R files set
+with_fail renameat:1+:EIO gen --count 1000000 --threads 1 set
+expect_status 1
+expect_one_line 'cannot write set/.*: Input/output error: 6 of 1000000 images are there, the same command goes on'
+calls=$(awk '$2 == "fstatat" && $3 > n { n = $3 } END { print n + 0 }' "$work/calls")
+[ "$calls" -ge 6 ] && [ "$calls" -lt 100 ] || fail "$calls calls of fstatat for 6 images"

@@ -236,14 +236,17 @@ sets_of_two_libraries_do_not_mix(void **state)
 	assert_string_equal(err.text, want);
 }
 
+#define LONG_SEED \
+	"seed 5555555555555555555555555555555555555555555555555555555555555555" \
+	"555555555555555555555555555555555555555555555555555555555555555555555"
+
 /* Whatever a line holds, and however long it is, there is a sentence. */
 static void
 odd_lines_are_explained(void **state)
 {
 	static const char *const odd[] = {
 		"seed", "seed ", "", " ", "seed 5 ", "tar 0", "seed x",
-		"seed 55555555555555555555555555555555555555555555555555555555"
-		"5555555555555555555555555555555555555555555555555555555555555",
+		LONG_SEED,
 	};
 	char text[GEN_RECORD];
 	struct ds_err err;

@@ -94,7 +94,7 @@ done
 # It says at once that it is stopping, however long the images in work take,
 # and the second signal does not wait for them.
 rm -rf set
-env --default-signal=INT DS_DIE_AT=gen.renamed:10:sleep=3600000 "$destall" gen --size 40x30 \
+env --default-signal=INT DS_DIE_AT=gen.renamed:10:sleep=60000 "$destall" gen --size 40x30 \
     --classes 3 --count 40 --threads 1 set > "$work/out" 2> "$work/err" &
 pid=$!
 until [ "$(count_images set 2> /dev/null)" -eq 10 ]; do
