@@ -35,7 +35,7 @@ cut_before(const char *text, size_t len)
 static void
 shorten(char out[DS_ERR_TEXT], const char *text, size_t len)
 {
-	size_t tail = DS_ERR_TEXT / 3, head;
+	size_t tail = DS_ERR_TEXT * 2 / 3, head;
 
 	if (len < DS_ERR_TEXT) {
 		memcpy(out, text, len + 1);
@@ -43,6 +43,11 @@ shorten(char out[DS_ERR_TEXT], const char *text, size_t len)
 	}
 	head = cut_before(text, DS_ERR_TEXT - 1 - tail - strlen(GAP));
 	while (tail > 0 && ((unsigned char)text[len - tail] & 0xc0) == 0x80)
+		tail--;
+	/* What an earlier cut left must not look like a longer gap. */
+	while (head > 0 && text[head - 1] == '.')
+		head--;
+	while (tail > 0 && text[len - tail] == '.')
 		tail--;
 	(void)snprintf(out, DS_ERR_TEXT, "%.*s" GAP "%s", (int)head, text,
 	    text + len - tail);
@@ -59,21 +64,13 @@ begin(struct ds_err *err, int rc, const char *fmt, va_list ap)
 	shorten(err->text, text, strlen(text));
 }
 
-/* Appends ": hint"; makes room for it where there is none. */
 static void
 append(struct ds_err *err, const char *hint)
 {
-	size_t need = strlen(hint) + strlen(": ");
-	size_t used = strnlen(err->text, sizeof err->text - 1);
-	const char *gap = "";
+	char text[2 * DS_ERR_TEXT];
 
-	if (used + need >= sizeof err->text) {
-		gap = GAP;
-		used = cut_before(err->text,
-		    sizeof err->text - 1 - need - strlen(GAP));
-	}
-	(void)snprintf(err->text + used, sizeof err->text - used, "%s: %s",
-	    gap, hint);
+	(void)snprintf(text, sizeof text, "%s: %s", err->text, hint);
+	shorten(err->text, text, strlen(text));
 }
 
 int

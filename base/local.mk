@@ -11,6 +11,7 @@ libguest_la_SOURCES += \
 	%D%/clock.c %D%/clock.h \
 	%D%/crash.c %D%/crash.h \
 	%D%/cpus.c %D%/cpus.h \
+	%D%/meminfo.c %D%/meminfo.h \
 	%D%/hist.c %D%/hist.h \
 	%D%/parse.c %D%/parse.h \
 	%D%/io.c %D%/io.h \

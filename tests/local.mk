@@ -21,6 +21,7 @@ unit_tests = \
 	%D%/unit_clock \
 	%D%/unit_crash \
 	%D%/unit_cpus \
+	%D%/unit_meminfo \
 	%D%/unit_hist \
 	%D%/unit_parse \
 	%D%/unit_io \

@@ -17,7 +17,7 @@
 #include "tool/doctor_counters.h"
 #include "tool/doctor_cuda.h"
 #include "tool/doctor_kernel.h"
-#include "tool/doctor_limits.h"
+#include "tool/doctor_runtime.h"
 #include "tool/doctor_python.h"
 
 #define MAX_ERRNO	133
@@ -162,31 +162,6 @@ shortage_is_not_blamed_on_the_thing(void **state)
 }
 
 static void
-meminfo_lines(void **state)
-{
-	static const char text[] =
-	    "MemTotal:       24682416 kB\nXMemAvailable: 1 kB\n"
-	    "MemAvailable:   24328572 kB\nSwapTotal:             0 kB\n"
-	    "Bad: 12\nWorse: x kB\nHuge: 99999999999999999999 kB\nLast: 7 kB";
-	uint64_t n = 1;
-
-	(void)state;
-	assert_int_equal(doctor_meminfo(text, "MemTotal", &n), 0);
-	assert_int_equal(n, UINT64_C(24682416) * 1024);
-	assert_int_equal(doctor_meminfo(text, "MemAvailable", &n), 0);
-	assert_int_equal(n, UINT64_C(24328572) * 1024);
-	assert_int_equal(doctor_meminfo(text, "SwapTotal", &n), 0);
-	assert_int_equal(n, 0);
-	assert_int_equal(doctor_meminfo(text, "Last", &n), 0);
-	assert_int_equal(n, 7 * 1024);
-	assert_int_equal(doctor_meminfo(text, "Mem", &n), -ENOENT);
-	assert_int_equal(doctor_meminfo(text, "Bad", &n), -EBADMSG);
-	assert_int_equal(doctor_meminfo(text, "Worse", &n), -EBADMSG);
-	assert_int_equal(doctor_meminfo(text, "Huge", &n), -EBADMSG);
-	assert_int_equal(doctor_meminfo("", "MemTotal", &n), -ENOENT);
-}
-
-static void
 place_of_the_socket(void **state)
 {
 	static struct runtime_place p;
@@ -310,7 +285,6 @@ UNIT_MAIN(
 	UNIT(cuda_ladder),
 	UNIT(group_ladder),
 	UNIT(shortage_is_not_blamed_on_the_thing),
-	UNIT(meminfo_lines),
 	UNIT(place_of_the_socket),
 	UNIT(socket_path_has_a_limit),
 	UNIT(python_that_answers),

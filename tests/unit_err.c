@@ -118,6 +118,7 @@ reason_outlives_a_long_name(void **state)
 	struct guarded g;
 	size_t len;
 
+#define END	"n: No space left on device: make room"
 	(void)state;
 	arm(&g);
 	memset(name, 'n', sizeof name - 1);
@@ -128,8 +129,9 @@ reason_outlives_a_long_name(void **state)
 	len = strlen(g.err.text);
 	assert_in_range(len, DS_ERR_TEXT - 8, DS_ERR_TEXT - 1);
 	assert_non_null(strstr(g.err.text, "cannot write nnn"));
-	assert_string_equal(g.err.text + len - strlen("...: make room"),
-	    "...: make room");
+	assert_non_null(strstr(g.err.text, "n...n"));
+	assert_string_equal(g.err.text + len - strlen(END), END);
+#undef END
 	check_whole(&g);
 }
 
@@ -149,9 +151,10 @@ cut_falls_between_characters(void **state)
 			strcat(name, "\xe2\x82\xac");
 		err_fail(&g.err, -EIO, "%s", name);
 		err_hint(&g.err, -EIO, "why");
-		gap = strstr(g.err.text, "...: why");
+		gap = strstr(g.err.text, "...");
 		assert_non_null(gap);
 		assert_memory_equal(gap - 3, "\xe2\x82\xac", 3);
+		assert_memory_equal(gap + 3, "\xe2\x82\xac", 3);
 	}
 }
 

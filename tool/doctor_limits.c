@@ -6,7 +6,7 @@
 
 #include <config.h>
 
-#include "tool/doctor_limits.h"
+#include "tool/doctor.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +20,7 @@
 #include "base/cgroup.h"
 #include "base/cpus.h"
 #include "base/io.h"
-#include "base/parse.h"
+#include "base/meminfo.h"
 #include "base/text.h"
 
 #define ROOT		"/"
@@ -29,32 +29,6 @@
 #define FEW_FILES	4096u
 
 /*--- memory --------------------------------------------------------------*/
-
-int
-doctor_meminfo(const char *text, const char *key, uint64_t *bytes)
-{
-	size_t len = strlen(key), digits;
-	char number[32];
-
-	for (; text != NULL; text = strchr(text, '\n')) {
-		text += *text == '\n';
-		if (strncmp(text, key, len) != 0 || text[len] != ':')
-			continue;
-		text += len + 1;
-		text += strspn(text, " ");
-		digits = strspn(text, "0123456789");
-		if (digits >= sizeof number ||
-		    strncmp(text + digits, " kB", 3) != 0)
-			return -EBADMSG;
-		memcpy(number, text, digits);
-		number[digits] = '\0';
-		if (parse_count(number, 0, UINT64_MAX / 1024, bytes, NULL) < 0)
-			return -EBADMSG;
-		*bytes *= 1024;
-		return 0;
-	}
-	return -ENOENT;
-}
 
 /* What the machine and our group have; absent figures are NO_LIMIT. */
 struct memory {
@@ -75,10 +49,10 @@ read_memory(struct memory *m)
 	m->limits = (struct cgroup_memory){
 		CGROUP_NO_LIMIT, 0, CGROUP_NO_LIMIT };
 	if (io_read_text(AT_FDCWD, "/proc/meminfo", text, sizeof text) >= 0) {
-		(void)doctor_meminfo(text, "MemTotal", &m->total);
-		(void)doctor_meminfo(text, "MemAvailable", &m->available);
-		(void)doctor_meminfo(text, "SwapTotal", &m->swap_total);
-		(void)doctor_meminfo(text, "SwapFree", &m->swap_free);
+		(void)meminfo_get(text, "MemTotal", &m->total);
+		(void)meminfo_get(text, "MemAvailable", &m->available);
+		(void)meminfo_get(text, "SwapTotal", &m->swap_total);
+		(void)meminfo_get(text, "SwapFree", &m->swap_free);
 	}
 	m->has_group = cgroup_find(&m->group, ROOT, "memory",
 	    &m->why_no_group) == 0 &&

@@ -9,7 +9,7 @@
 
 #include <config.h>
 
-#include "tool/doctor_limits.h"
+#include "tool/doctor_runtime.h"
 
 #include <errno.h>
 #include <stdlib.h>

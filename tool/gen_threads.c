@@ -14,8 +14,8 @@
 #include "base/cgroup.h"
 #include "base/cpus.h"
 #include "base/io.h"
+#include "base/meminfo.h"
 #include "base/must.h"
-#include "tool/doctor_limits.h"
 
 #define BYTES_PER_PIXEL	6u
 #define BYTES_OF_ANY	((uint64_t)2 << 20)	/* stack, texture, encoder */
@@ -40,7 +40,7 @@ read_free_memory(const char *root)
 
 	(void)snprintf(path, sizeof path, "%s/proc/meminfo", root);
 	if (io_read_text(AT_FDCWD, path, text, sizeof text) >= 0)
-		(void)doctor_meminfo(text, "MemAvailable", &available);
+		(void)meminfo_get(text, "MemAvailable", &available);
 	if (cgroup_find(&g, root, "memory", NULL) == 0 &&
 	    cgroup_memory(&g, &m, NULL) == 0 && m.free_bytes < available)
 		return m.free_bytes;

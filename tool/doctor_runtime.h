@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * doctor_limits.h: what tests want to reach of the limits.
+ * doctor_runtime.h: where the socket of the hub will be.
  * Runs in the command only.
  */
 
-#ifndef TOOL_DOCTOR_LIMITS_H
-#define TOOL_DOCTOR_LIMITS_H
-
-#include <stdint.h>
+#ifndef TOOL_DOCTOR_RUNTIME_H
+#define TOOL_DOCTOR_RUNTIME_H
 
 #include "tool/doctor.h"
-
-int doctor_meminfo(const char *text, const char *key, uint64_t *bytes);
-	/* One line of /proc/meminfo; -ENOENT or -EBADMSG. */
 
 #define RUNTIME_PATH	4096u
 
