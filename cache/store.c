@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * store.c: where the bytes of cached items lie.  Runs in the hub only.
+ */
+
+#include <config.h>
+
+#include "cache/store.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/io.h"
+#include "base/must.h"
+#include "cache/store_folder.h"
+#include "cache/store_tmpfs.h"
+
+#define STORE_MAGIC	0x53544f52u	/* "STOR" */
+
+struct store {
+	unsigned	magic;
+	bool		detached;
+	int		dir;		/* where the hub makes files */
+	int		view;		/* where readers open them */
+	struct store_folder folder;	/* if it is not detached */
+};
+
+static struct store *
+new_store(struct ds_err *err)
+{
+	struct store *s = calloc(1, sizeof *s);
+
+	if (s == NULL) {
+		err_fail(err, -ENOMEM, "cache: no memory");
+		return NULL;
+	}
+	s->magic = STORE_MAGIC;
+	s->dir = s->view = -1;
+	return s;
+}
+
+int
+store_new(struct store **out, uint64_t limit_bytes, struct ds_err *err)
+{
+	struct store *s = new_store(err);
+	int rc;
+
+	if (s == NULL)
+		return -ENOMEM;
+	rc = store_tmpfs_open(limit_bytes, &s->dir, &s->view, err);
+	if (rc < 0) {
+		free(s);
+		return rc;
+	}
+	s->detached = true;
+	*out = s;
+	return 0;
+}
+
+int
+store_new_in(struct store **out, const char *parent, struct ds_err *err)
+{
+	struct store *s = new_store(err);
+	int rc;
+
+	if (s == NULL)
+		return -ENOMEM;
+	rc = store_folder_open(&s->folder, parent, err);
+	if (rc < 0) {
+		free(s);
+		return rc;
+	}
+	s->dir = s->view = s->folder.fd;
+	*out = s;
+	return 0;
+}
+
+void
+store_free(struct store **sp)
+{
+	struct store *s = *sp;
+
+	*sp = NULL;
+	must_be(s, STORE_MAGIC);
+	if (s->detached) {
+		io_close(&s->dir);
+		io_close(&s->view);
+	} else {
+		store_folder_close(&s->folder);
+	}
+	s->magic = 0;
+	free(s);
+}
+
+int
+store_view(const struct store *s)
+{
+	must_be(s, STORE_MAGIC);
+	return s->view;
+}
+
+bool
+store_is_detached(const struct store *s)
+{
+	must_be(s, STORE_MAGIC);
+	return s->detached;
+}
+
+/*--- files ---------------------------------------------------------------*/
+
+/* In one call: the kernel takes large pages where they fit. */
+static int
+allocate(int fd, uint64_t len)
+{
+	int rc;
+
+	do {
+		rc = fallocate(fd, 0, 0, (off_t)len);
+	} while (rc != 0 && errno == EINTR);
+	return rc;
+}
+
+static void
+path_of(char path[64], int fd)
+{
+	(void)snprintf(path, 64, "/proc/self/fd/%d", fd);
+}
+
+int
+store_begin(const struct store *s, uint64_t len, struct store_draft *d,
+    struct ds_err *err)
+{
+	struct store_draft draft = { .writer = -1, .keeper = -1 };
+	char path[64];
+	int rc;
+
+	must_be(s, STORE_MAGIC);
+	if (len == 0 || len > INT64_MAX)
+		return err_fail(err, -EINVAL, "cache: an item of %llu bytes",
+		    (unsigned long long)len);
+	draft.writer = openat(s->dir, ".", O_TMPFILE | O_RDWR | O_CLOEXEC,
+	    0400);
+	if (draft.writer < 0)
+		return err_errno(err, "cache: cannot make a file");
+	path_of(path, draft.writer);
+	draft.keeper = open(path, O_RDONLY | O_CLOEXEC);
+	if (draft.keeper < 0 || allocate(draft.writer, len) != 0) {
+		rc = err_errno(err, "cache: cannot allocate %llu bytes",
+		    (unsigned long long)len);
+		store_abandon(&draft);
+		return rc;
+	}
+	*d = draft;
+	return 0;
+}
+
+void
+store_abandon(struct store_draft *d)
+{
+	io_close(&d->writer);
+	io_close(&d->keeper);
+}
+
+/* A read lease is given only where nobody has the file open for writing or
+ * mapped writable, and without a name nobody can open it again. */
+static int
+prove_unwritable(int fd)
+{
+	if (fcntl(fd, F_SETLEASE, F_RDLCK) != 0)
+		return errno == EAGAIN ? -EBUSY : -errno;
+	must(fcntl(fd, F_SETLEASE, F_UNLCK) == 0);
+	return 0;
+}
+
+int
+store_publish(const struct store *s, struct store_draft *d, const char *name,
+    struct ds_err *err)
+{
+	char path[64];
+	int rc;
+
+	must_be(s, STORE_MAGIC);
+	io_close(&d->writer);
+	rc = prove_unwritable(d->keeper);
+	if (rc < 0) {
+		errno = -rc;
+		return err_errno(err, "cache: %s is still being written", name);
+	}
+	path_of(path, d->keeper);
+	if (linkat(AT_FDCWD, path, s->dir, name, AT_SYMLINK_FOLLOW) != 0)
+		return err_errno(err, "cache: cannot name %s", name);
+	store_abandon(d);
+	return 0;
+}
+
+int
+store_remove(const struct store *s, const char *name, struct ds_err *err)
+{
+	must_be(s, STORE_MAGIC);
+	if (unlinkat(s->dir, name, 0) != 0)
+		return err_errno(err, "cache: cannot remove %s", name);
+	return 0;
+}
