@@ -3,13 +3,16 @@
 
 benches = \
 	%D%/wire \
-	%D%/gen
+	%D%/gen \
+	%D%/store
 # end of benches
 bench_programs = \
-	%D%/wire_loop
+	%D%/wire_loop \
+	%D%/store_loop
 # end of bench_programs
 check_PROGRAMS += $(bench_programs)
 %C%_wire_loop_LDADD = libguest.la
+%C%_store_loop_LDADD = libhost.la
 EXTRA_DIST += $(benches) %D%/likeness %D%/bench.py %D%/test_bench.py %D%/README.md
 
 bench-programs: $(bench_programs)
