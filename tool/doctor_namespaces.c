@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * doctor_namespaces.c: can this user make a user namespace, and in it a file
- * system of memory that is mounted nowhere?  The cache answers an open() with
- * a file of such a one, which is the fastest way.
+ * doctor_namespaces.c: can this user have a store for the cache that is mounted
+ * nowhere (cache/store.h)?  Unless he is root, that takes a user namespace.
  * Runs in the command only, the trying in a child.
  */
 
@@ -13,23 +12,17 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
-#include <string.h>
-#include <sys/syscall.h>
-#include <unistd.h>
+#include <stdint.h>
 
 #include "base/io.h"
 #include "base/parse.h"
+#include "cache/store.h"
 #include "tool/doctor_child.h"
 
-/* From linux/mount.h, which does not go together with sys/mount.h of all C
- * libraries. */
-#define FSOPEN_CLOEXEC_		0x1
-#define FSCONFIG_CMD_CREATE_	6
-#define FSMOUNT_CLOEXEC_	0x1
-
 #define LIMIT_MS	3000u
-#define MEANS_CACHE	"the cache passes items through the hub's open " \
-			"descriptors instead, up to 20 % slower per hit"
+#define STORE_BYTES	(UINT64_C(1) << 20)
+#define MEANS_CACHE	"the cache lies in a folder of /dev/shm instead, and " \
+			"is no larger than that"
 
 /*--- what an errno means -------------------------------------------------*/
 
@@ -93,86 +86,17 @@ struct userns_answer {
 	int tmpfs;
 };
 
-static int
-write_file(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY | O_CLOEXEC);
-	int rc;
-
-	if (fd < 0)
-		return -errno;
-	rc = io_write_all(fd, text, strlen(text));
-	io_close(&fd);
-	return rc;
-}
-
-/* Be root of the new namespace: files can only be made by users it knows. */
-static int
-map_to_root(uid_t uid, gid_t gid)
-{
-	char map[64];
-	int rc;
-
-	rc = write_file("/proc/self/setgroups", "deny");
-	if (rc < 0 && rc != -ENOENT)
-		return rc;
-	(void)snprintf(map, sizeof map, "0 %u 1", uid);
-	rc = write_file("/proc/self/uid_map", map);
-	(void)snprintf(map, sizeof map, "0 %u 1", gid);
-	return rc < 0 ? rc : write_file("/proc/self/gid_map", map);
-}
-
-/* The directory of a tmpfs that is mounted nowhere, or -errno. */
-static int
-open_tmpfs(void)
-{
-	int dir, fs = (int)syscall(SYS_fsopen, "tmpfs", FSOPEN_CLOEXEC_);
-
-	if (fs < 0)
-		return -errno;
-	if (syscall(SYS_fsconfig, fs, FSCONFIG_CMD_CREATE_, NULL, NULL, 0) != 0)
-		return -errno;
-	dir = (int)syscall(SYS_fsmount, fs, FSMOUNT_CLOEXEC_, 0);
-	return dir < 0 ? -errno : dir;
-}
-
-static int
-try_tmpfs(uid_t uid, gid_t gid)
-{
-	char text[8];
-	int dir, fd, rc;
-
-	if (unshare(CLONE_NEWNS) != 0)
-		return -errno;
-	rc = map_to_root(uid, gid);
-	if (rc < 0)
-		return rc;
-	dir = open_tmpfs();
-	if (dir < 0)
-		return dir;
-	fd = openat(dir, "probe", O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
-	if (fd < 0)
-		return -errno;
-	rc = io_write_all(fd, "probe", 5);
-	if (rc == 0 && (io_read_text(dir, "probe", text, sizeof text) != 5 ||
-	    memcmp(text, "probe", 5) != 0))
-		rc = -EIO;
-	return rc;
-}
-
-/* The descriptors go with the child. */
+/* Both go with the child. */
 static void
 try_all(int out, void *arg)
 {
 	struct userns_answer a = { 0, 0 };
-	uid_t uid = geteuid();
-	gid_t gid = getegid();
+	struct store *s;
 
 	(void)arg;
+	a.tmpfs = -store_new(&s, STORE_BYTES, NULL);
 	if (unshare(CLONE_NEWUSER) != 0)
 		a.userns = errno;
-	else
-		a.tmpfs = -try_tmpfs(uid, gid);
 	(void)io_write_all(out, &a, sizeof a);
 }
 
@@ -200,24 +124,20 @@ add_rows(struct doctor_report *r, const struct userns_answer *a)
 		read_setting("/proc/sys/user/max_user_namespaces"),
 	};
 
-	if (a->userns != 0) {
+	if (a->userns != 0)
 		doctor_add(r, "user namespaces",
 		    doctor_userns_verdict(a->userns, &s), "unshare: %s",
 		    doctor_errno(a->userns));
-		doctor_add(r, "detached tmpfs",
-		    doctor_userns_verdict(a->userns, &s),
-		    "needs a user namespace");
-		return;
-	}
-	doctor_add(r, "user namespaces", &doctor_fine,
-	    "unshare(CLONE_NEWUSER) works");
-	if (a->tmpfs != 0)
+	else
+		doctor_add(r, "user namespaces", &doctor_fine,
+		    "unshare(CLONE_NEWUSER) works");
+	if (a->tmpfs == 0)
+		doctor_add(r, "detached tmpfs", &doctor_fine,
+		    "a store for the cache was made");
+	else
 		doctor_add(r, "detached tmpfs",
 		    doctor_blame(a->tmpfs, doctor_tmpfs_verdict(a->tmpfs, &s)),
-		    "in a user namespace: %s", doctor_errno(a->tmpfs));
-	else
-		doctor_add(r, "detached tmpfs", &doctor_fine,
-		    "made in a user namespace with fsopen and fsmount");
+		    "no store for the cache: %s", doctor_errno(a->tmpfs));
 }
 
 void

@@ -16,8 +16,10 @@
 #ifndef SHIM_SHIM_H
 #define SHIM_SHIM_H
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 #define SHIM_EXPORT __attribute__((visibility("default")))
 
@@ -42,5 +44,26 @@ _Noreturn void shim_broken(const char *variable, const char *text);
 		real = (__typeof__(&name))shim_next(#name); \
 		__atomic_store_n(&found_, real, __ATOMIC_RELAXED); \
 	}
+
+/* What the C library's own headers call, without declaring it. */
+int __open_2(const char *path, int flags);
+int __open64_2(const char *path, int flags);
+int __openat_2(int dir, const char *path, int flags);
+int __openat64_2(int dir, const char *path, int flags);
+ssize_t __read_chk(int fd, void *buf, size_t len, size_t size);
+ssize_t __pread_chk(int fd, void *buf, size_t len, off_t off, size_t size);
+ssize_t __pread64_chk(int fd, void *buf, size_t len, off64_t off, size_t size);
+
+/* open(2) has a mode only when it may make the file. */
+#define TAKE_MODE(flags, mode) \
+	do { \
+		va_list ap; \
+		\
+		va_start(ap, flags); \
+		if (((flags) & O_CREAT) != 0 || \
+		    ((flags) & O_TMPFILE) == O_TMPFILE) \
+			mode = va_arg(ap, mode_t); \
+		va_end(ap); \
+	} while (0)
 
 #endif

@@ -22,27 +22,7 @@
 #include "tests/shim/shim.h"
 #include "tests/shim/slow.h"
 
-int __open_2(const char *path, int flags);
-int __open64_2(const char *path, int flags);
-int __openat_2(int dir, const char *path, int flags);
-int __openat64_2(int dir, const char *path, int flags);
-ssize_t __read_chk(int fd, void *buf, size_t len, size_t size);
-ssize_t __pread_chk(int fd, void *buf, size_t len, off_t off, size_t size);
-ssize_t __pread64_chk(int fd, void *buf, size_t len, off64_t off, size_t size);
-
 /*--- opening -------------------------------------------------------------*/
-
-/* open(2) has a mode only when it may make the file. */
-#define TAKE_MODE(flags, mode) \
-	do { \
-		va_list ap; \
-		\
-		va_start(ap, flags); \
-		if (((flags) & O_CREAT) != 0 || \
-		    ((flags) & O_TMPFILE) == O_TMPFILE) \
-			mode = va_arg(ap, mode_t); \
-		va_end(ap); \
-	} while (0)
 
 #define WRAP_OPEN(name, params, args) \
 	SHIM_EXPORT int \
