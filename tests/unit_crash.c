@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -21,18 +22,12 @@
 #include "base/clock.h"
 #include "tests/harness/unit.h"
 
+#if WITH_CRASH_POINTS
+
 #define CALLS	3
 #define NEVER	99	/* the child's exit status when nothing happened */
 
 static const char point[] = "test.point";
-
-static void
-need_points(void)
-{
-#if !WITH_CRASH_POINTS
-	skip();
-#endif
-}
 
 /* Meets the point three times; the status says at which call it failed. */
 static _Noreturn void
@@ -86,7 +81,6 @@ does_nothing_unless_asked(void **state)
 	};
 
 	(void)state;
-	need_points();
 	for (size_t i = 0; i < sizeof plans / sizeof plans[0]; i++) {
 		int status = status_of(plans[i], 0);
 
@@ -104,7 +98,6 @@ kills(void **state)
 	};
 
 	(void)state;
-	need_points();
 	for (size_t i = 0; i < sizeof plans / sizeof plans[0]; i++) {
 		int status = status_of(plans[i], 0);
 
@@ -128,7 +121,6 @@ exits_and_fails(void **state)
 	};
 
 	(void)state;
-	need_points();
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
 		int status = status_of(cases[i].plan, cases[i].error);
 
@@ -144,7 +136,6 @@ stops_and_goes_on(void **state)
 	pid_t pid;
 
 	(void)state;
-	need_points();
 	pid = start("test.point:2:stop", 0);
 	assert_int_equal(waitpid(pid, &status, WUNTRACED), pid);
 	assert_true(WIFSTOPPED(status));
@@ -162,7 +153,6 @@ sleeps_at_least_so_long(void **state)
 	int status;
 
 	(void)state;
-	need_points();
 	start_ns = clock_now_ns();
 	status = status_of("test.point:sleep=20", 0);
 	assert_true(clock_now_ns() - start_ns >= 20 * NS_PER_MS);
@@ -183,7 +173,6 @@ broken_plan_stops_the_test(void **state)
 	};
 
 	(void)state;
-	need_points();
 	for (size_t i = 0; i < sizeof plans / sizeof plans[0]; i++) {
 		int status = status_of(plans[i], 0);
 
@@ -199,3 +188,14 @@ UNIT_MAIN(
 	UNIT(stops_and_goes_on),
 	UNIT(sleeps_at_least_so_long),
 	UNIT(broken_plan_stops_the_test))
+
+#else
+
+int
+main(void)
+{
+	puts("SKIPPED: built without --enable-crash-points");
+	return 77;
+}
+
+#endif
