@@ -17,6 +17,17 @@ expect_stopped() {
 	    fail "other lines on standard error"
 }
 
+# signal_stopped SIGNAL: sends it to the job begun last, once that stands still
+# at its crash point, and lets it go on to its end.
+signal_stopped() {
+	pid=$!
+	wait_stopped $pid
+	kill -"$1" $pid
+	kill -CONT $pid
+	status=0
+	wait $pid || status=$?
+}
+
 # stop SIGNAL NUMBER WANT OPTION...: it comes while the program stands still
 # after its tenth image or third shard.  Shells start background jobs with
 # SIGINT ignored.
@@ -26,12 +37,7 @@ stop() {
 	rm -rf set
 	env --default-signal=INT,TERM,HUP DS_DIE_AT="$point" "$destall" gen --size 40x30 \
 	    --classes 3 --count 40 "$@" set > "$work/out" 2> "$work/err" &
-	pid=$!
-	wait_stopped $pid
-	kill -"$signal" $pid
-	kill -CONT $pid
-	status=0
-	wait $pid || status=$?
+	signal_stopped "$signal"
 	expect_status $((128 + number))
 	expect_no_out
 	check_clean set "$signal, $want"
@@ -53,12 +59,7 @@ done
 rm -rf set
 env --default-signal=INT DS_DIE_AT=gen.renamed:10:stop "$destall" gen --size 40x30 \
     --classes 3 --count 100000 set > "$work/out" 2> "$work/err" &
-pid=$!
-wait_stopped $pid
-kill -INT $pid
-kill -CONT $pid
-status=0
-wait $pid || status=$?
+signal_stopped INT
 expect_status 130
 [ "$(count_images set)" -lt 100000 ] || fail "it did not stop"
 
@@ -66,11 +67,8 @@ expect_status 130
 rm -rf set
 env --ignore-signal=HUP DS_DIE_AT=gen.renamed:10:stop "$destall" gen --size 40x30 \
     --classes 3 --count 40 set > "$work/out" 2> "$work/err" &
-pid=$!
-wait_stopped $pid
-kill -HUP $pid
-kill -CONT $pid
-wait $pid || fail "SIGHUP was not ignored"
+signal_stopped HUP
+expect_status 0
 same_tree files set "with SIGHUP ignored"
 
 # Nothing is missing when it is asked to stop: that is the result.
@@ -80,12 +78,7 @@ for want in files shards; do
 	rm -rf set
 	env --default-signal=INT DS_DIE_AT="$point" "$destall" gen --size 40x30 \
 	    --classes 3 --count 40 $options set > "$work/out" 2> "$work/err" &
-	pid=$!
-	wait_stopped $pid
-	kill -INT $pid
-	kill -CONT $pid
-	status=0
-	wait $pid || status=$?
+	signal_stopped INT
 	expect_status 0
 	expect_out '^set: 40 images, .* 40 made in'
 	same_tree $want set "asked to stop at the end"
@@ -121,12 +114,7 @@ for want in files shards; do
 	cp -R $want set
 	env --default-signal=INT DS_DIE_AT=gen.scanned:3:stop "$destall" gen --size 40x30 \
 	    --classes 3 --count 50 $options set > "$work/out" 2> "$work/err" &
-	pid=$!
-	wait_stopped $pid
-	kill -INT $pid
-	kill -CONT $pid
-	status=0
-	wait $pid || status=$?
+	signal_stopped INT
 	expect_status 130
 	expect_no_out
 	expect_one_line 'gen: stopped while looking at what is there: run the same command again$'
