@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * source.h: where items come from.  Runs in clients.
+ *
+ * A back end is one file and one line in the table of source.c; the URI
+ * chooses: "tar:PATH" a shard or a folder of shards, anything else a folder.
+ *
+ *  1. Sources are read, never mapped: a file cut short under a mapping would
+ *     kill the job.
+ *  2. What is read is what was listed, or an error: size, device, inode and
+ *     mtime are compared on the open descriptor before and after.
+ *  3. Only regular files are opened, without following links out of the root,
+ *     and without waiting for a FIFO's writer.
+ */
+
+#ifndef CACHE_SOURCE_H
+#define CACHE_SOURCE_H
+
+#include <stdint.h>
+
+#include "base/err.h"
+#include "cache/listing.h"
+
+struct source;
+
+struct source_notes {		/* what a listing left out, for people */
+	uint64_t links;		/* that lead out of the root or nowhere */
+	uint64_t others;	/* FIFOs, devices, sockets */
+	uint64_t unreadable;	/* folders and files, by permission */
+	uint64_t too_long;	/* names over LISTING_NAME_MAX */
+};
+
+struct source_ops {
+	const char *scheme;	/* "tar", or NULL for a plain path */
+	int	(*open)(struct source *s, struct ds_err *err);
+	int	(*stamp)(struct source *s, uint64_t *stamp, struct ds_err *err);
+	int	(*list)(struct source *s, struct listing_maker *m,
+		    struct ds_err *err);
+	int	(*read)(struct source *s, const char *name,
+		    const struct listing_item *key, void *bytes,
+		    struct ds_err *err);
+};
+
+struct source {
+	unsigned		magic;
+	const struct source_ops	*ops;
+	char			*uri;	/* canonical: absolute, no . or .. */
+	const char		*path;	/* in uri */
+	int			root;	/* descriptor of the folder, or the shard */
+	struct source_notes	notes;
+};
+
+#define SOURCE_MAX_DEPTH	64u
+#define SOURCE_ITEM_MAX	(UINT64_C(1) << 36)	/* bytes: 64 GiB */
+
+extern const struct source_ops source_dir, source_tar;
+
+int source_open(struct source **out, const char *uri, struct ds_err *err);
+void source_close(struct source **sp);
+
+const char *source_uri(const struct source *s);
+
+int source_stamp(struct source *s, uint64_t *stamp, struct ds_err *err);
+	/* 0 where the state is known by listing only. */
+
+int source_list(struct source *s, struct ds_err *err);
+	/* A sealed listing, as a descriptor. */
+
+int source_read(struct source *s, const char *name,
+    const struct listing_item *key, void *bytes, struct ds_err *err);
+	/* key->size bytes.  -ESTALE: the file is no longer the one that was
+	 * listed.  Any thread. */
+
+#endif

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * link.h: the client's end of the wire.  Runs in clients, in any of their
+ * threads.
+ *
+ *  1. The descriptor is proved to be our socket before each use: a job may have
+ *     closed all descriptors and opened its own under the same number.
+ *  2. A link belongs to the process that made it: in a forked child every call
+ *     is -ESTALE, before any lock is touched.
+ *  3. No call waits longer than LINK_DEADLINE_NS.  A link that failed once
+ *     stays so: its user goes on alone.
+ *  4. One request at a time waits for its answer; what is told waits for
+ *     nobody.
+ */
+
+#ifndef HUB_LINK_H
+#define HUB_LINK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/wire.h"
+#include "hub/control.h"
+
+#define LINK_DEADLINE_NS	(UINT64_C(5) * 1000000000)
+
+struct link;
+
+int link_new(struct link **out, bool may_start, struct ds_err *err);
+	/* Connects and says hello.  -ENOENT: there is no hub and none may be
+	 * started; -EPROTO: it is of another version, both are named. */
+int link_new_on(struct link **out, int sock, struct ds_err *err);
+	/* The same on a socket that is connected; taken over on success. */
+void link_free(struct link **lp);
+	/* In a forked child: only what is the child's. */
+
+int link_call(struct link *l, struct wire_frame *f, uint16_t answer,
+    struct ds_err *err);
+	/* Sends f and receives the answer into it; its descriptors are the
+	 * caller's.  0 for the type that was wanted; for MSG_REFUSED its
+	 * errno and text; -ESTALE in a forked child or when the hub is gone. */
+
+int link_tell(struct link *l, const struct wire_frame *f, struct ds_err *err);
+
+bool link_alive(const struct link *l);
+	/* False once it failed, and in a forked child; looks at no descriptor. */
+bool link_mine(const struct link *l);
+	/* Made by this process, not by one that forked it. */
+uint64_t link_generation(const struct link *l);
+uint32_t link_client(const struct link *l);
+const struct control *link_control(const struct link *l);
+
+#endif

@@ -1,0 +1,17 @@
+# hub: the daemon, and the client's end of the wire.
+
+libguest_la_SOURCES += \
+	%D%/proto.h \
+	%D%/control.h \
+	%D%/rundir.h \
+	%D%/spawn.h \
+	%D%/start.h \
+	%D%/link.h
+# end of libguest_la_SOURCES
+
+libhost_la_SOURCES += \
+	%D%/loop.h \
+	%D%/helper.h \
+	%D%/log.h \
+	%D%/hub.h
+# end of libhost_la_SOURCES
