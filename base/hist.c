@@ -19,8 +19,8 @@
 static_assert(sizeof(struct hist) == 8 * (4 + HIST_BUCKETS),
     "the layout is shared between processes");
 
-static unsigned
-bucket_of(uint64_t value)
+unsigned
+hist_bucket(uint64_t value)
 {
 	unsigned top, row;
 
@@ -32,14 +32,14 @@ bucket_of(uint64_t value)
 	    (unsigned)((value >> (top - HIST_STEP_BITS)) & (HIST_STEPS - 1));
 }
 
-/* The middle of a bucket: the value that is reported for all in it. */
-static uint64_t
-value_of(unsigned bucket)
+uint64_t
+hist_value(unsigned bucket)
 {
 	unsigned row = bucket / HIST_STEPS;
 	uint64_t step = bucket % HIST_STEPS;
 	uint64_t low, width;
 
+	must(bucket < HIST_BUCKETS);
 	if (row == 0)
 		return step;
 	width = UINT64_C(1) << (row - 1);
@@ -59,7 +59,7 @@ hist_add(struct hist *h, uint64_t value)
 {
 	h->count++;
 	h->sum += value;
-	h->bucket[bucket_of(value)]++;
+	h->bucket[hist_bucket(value)]++;
 	if (value < h->min)
 		h->min = value;
 	if (value > h->max)
@@ -99,7 +99,7 @@ hist_quantile(const struct hist *h, double q)
 		seen += h->bucket[i];
 		if (seen <= rank)
 			continue;
-		value = value_of(i);
+		value = hist_value(i);
 		if (value < h->min)
 			return h->min;
 		return value > h->max ? h->max : value;

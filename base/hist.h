@@ -39,4 +39,9 @@ uint64_t hist_quantile(const struct hist *h, double q);
 	/* The value below which the share q of all values lies, 0 <= q <= 1;
 	 * 0 of an empty histogram.  Never below min or above max. */
 
+/* For who keeps buckets of its own. */
+unsigned hist_bucket(uint64_t value);
+uint64_t hist_value(unsigned bucket);
+	/* The middle of a bucket: the value that is reported for all in it. */
+
 #endif

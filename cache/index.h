@@ -91,6 +91,7 @@ struct index {
 extern const struct segment_kind index_kind;
 
 size_t index_size(uint64_t nr_items, uint64_t names_bytes);
+	/* Of the segment, exactly.  SIZE_MAX: more than there are addresses. */
 
 struct index_map {		/* a client's */
 	struct segment	seg;
@@ -113,7 +114,8 @@ int64_t index_find(const struct index_map *m, const char *name, size_t len);
 void index_file_name(char name[STORE_NAME_MAX], uint64_t file);
 
 int index_wait(const struct index *x, uint32_t seen, uint64_t deadline_ns);
-	/* Until wake is no longer what was seen.  0, or -ETIMEDOUT. */
+	/* Until wake is no longer what was seen.  0, or -ETIMEDOUT.  The
+	 * deadline is of CLOCK_MONOTONIC. */
 void index_wake(struct index *x);	/* the hub */
 
 #endif

@@ -4,12 +4,12 @@ libguest_la_SOURCES += \
 	%D%/messages.h \
 	%D%/listing.h \
 	%D%/source.h \
-	%D%/index.h \
-	%D%/page.h
+	%D%/index.c %D%/index.h \
+	%D%/page.c %D%/page.h
 # end of libguest_la_SOURCES
 
 libhost_la_SOURCES += \
-	%D%/minio.h \
+	%D%/minio.c %D%/minio.h \
 	%D%/store.c %D%/store.h \
 	%D%/store_tmpfs.c %D%/store_tmpfs.h \
 	%D%/store_folder.c %D%/store_folder.h

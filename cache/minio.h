@@ -12,6 +12,8 @@
  *  4. The first item that does not fit closes admission; it is opened again
  *     only when a first user comes to a set that nobody used.
  *  5. READY stays READY while the set lives, unless its bytes are corrupt.
+ *  6. Nobody holds a lease of a set that nobody uses: a user's leases end
+ *     before it leaves.
  */
 
 #ifndef CACHE_MINIO_H
@@ -51,9 +53,13 @@ enum minio_answer minio_ask(struct minio_set *s, struct minio_item it,
     uint32_t client, bool again);
 	/* again: an item that FAILED is to be tried once more. */
 
+bool minio_holds(struct minio_item it, uint32_t client, uint32_t generation);
+	/* Is this lease still out?  For what was begun for it and took a
+	 * while; nobody is counted. */
+
 void minio_no_room(struct minio_set *s, struct minio_item it, bool for_good);
-	/* There was no memory for a lease that was just granted: it is taken
-	 * back; for good closes admission. */
+	/* There was no memory for a lease that is still out: it is taken back;
+	 * for good closes admission. */
 
 int minio_publish(struct minio_set *s, struct minio_item it, uint32_t client,
     uint32_t generation);
@@ -73,7 +79,15 @@ void minio_corrupt(struct minio_set *s, struct minio_item it);
 	/* A READY item is EMPTY again. */
 
 void minio_join(struct minio_set *s, uint64_t cap_bytes);
-	/* A user.  The first decides the cap, and opens admission. */
+	/* A user.  The first decides the cap, and opens admission; what is
+	 * there from before stays, and the cap is not less than it. */
 void minio_leave(struct minio_set *s);
+
+const char *minio_broken(const struct minio_set *s,
+    const struct minio_item items[], uint64_t nr_items);
+	/* Which rule does not hold over all items of the set?  NULL: none. */
+void minio_check_set(const struct minio_set *s,
+    const struct minio_item items[], uint64_t nr_items);
+	/* Asserts that none is broken. */
 
 #endif
