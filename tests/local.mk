@@ -24,6 +24,7 @@ unit_tests = \
 	%D%/unit_meminfo \
 	%D%/unit_hist \
 	%D%/unit_parse \
+	%D%/unit_crc32c \
 	%D%/unit_io \
 	%D%/unit_memfd \
 	%D%/unit_segment \
