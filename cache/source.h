@@ -51,7 +51,7 @@ struct source {
 };
 
 #define SOURCE_MAX_DEPTH	64u
-#define SOURCE_ITEM_MAX	(UINT64_C(1) << 36)	/* bytes: 64 GiB */
+#define SOURCE_ITEM_MAX	LISTING_SIZE_MAX
 
 extern const struct source_ops source_dir, source_tar;
 
