@@ -2,7 +2,7 @@
 
 libguest_la_SOURCES += \
 	%D%/proto.h \
-	%D%/control.h \
+	%D%/control.c %D%/control.h \
 	%D%/rundir.h \
 	%D%/spawn.h \
 	%D%/start.h \
@@ -10,8 +10,8 @@ libguest_la_SOURCES += \
 # end of libguest_la_SOURCES
 
 libhost_la_SOURCES += \
-	%D%/loop.h \
-	%D%/helper.h \
-	%D%/log.h \
+	%D%/loop.c %D%/loop.h \
+	%D%/helper.c %D%/helper.h \
+	%D%/log.c %D%/log.h \
 	%D%/hub.h
 # end of libhost_la_SOURCES

@@ -38,6 +38,9 @@ unit_tests = \
 	%D%/unit_say \
 	%D%/unit_command \
 	%D%/unit_listing \
+	%D%/unit_loop \
+	%D%/unit_helper \
+	%D%/unit_log \
 	%D%/unit_store \
 	%D%/unit_gen_picture \
 	%D%/unit_gen_plan \
