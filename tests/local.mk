@@ -36,6 +36,7 @@ unit_tests = \
 	%D%/unit_args \
 	%D%/unit_say \
 	%D%/unit_command \
+	%D%/unit_rundir \
 	%D%/unit_store \
 	%D%/unit_gen_picture \
 	%D%/unit_gen_plan \
