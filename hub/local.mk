@@ -3,7 +3,7 @@
 libguest_la_SOURCES += \
 	%D%/proto.h \
 	%D%/control.c %D%/control.h \
-	%D%/rundir.h \
+	%D%/rundir.c %D%/rundir.h \
 	%D%/spawn.h \
 	%D%/start.h \
 	%D%/link.h
