@@ -12,5 +12,14 @@ libhost_la_SOURCES += \
 	%D%/minio.c %D%/minio.h \
 	%D%/store.c %D%/store.h \
 	%D%/store_tmpfs.c %D%/store_tmpfs.h \
-	%D%/store_folder.c %D%/store_folder.h
+	%D%/store_folder.c %D%/store_folder.h \
+	%D%/keeper_room.c \
+	%D%/keeper_set.c \
+	%D%/keeper_make.c %D%/keeper_make.h \
+	%D%/keeper_adopt.c %D%/keeper_adopt.h \
+	%D%/keeper_lease.c \
+	%D%/keeper_drop.c \
+	%D%/keeper_audit.c \
+	%D%/keeper_stat.c \
+	%D%/keeper.c %D%/keeper.h
 # end of libhost_la_SOURCES
