@@ -4,6 +4,8 @@ libguest_la_SOURCES += \
 	%D%/proto.h \
 	%D%/control.c %D%/control.h \
 	%D%/rundir.h \
+	%D%/control.h \
+	%D%/rundir.c %D%/rundir.h \
 	%D%/spawn.h \
 	%D%/start.h \
 	%D%/link.h

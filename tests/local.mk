@@ -39,6 +39,7 @@ unit_tests = \
 	%D%/unit_loop \
 	%D%/unit_helper \
 	%D%/unit_log \
+	%D%/unit_rundir \
 	%D%/unit_store \
 	%D%/unit_gen_picture \
 	%D%/unit_gen_plan \
