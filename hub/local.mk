@@ -1,13 +1,14 @@
 # hub: the daemon, and the client's end of the wire.
 
+# Where a job finds the program that is the hub.
+AM_CPPFLAGS += -DBINDIR='"$(bindir)"'
+
 libguest_la_SOURCES += \
 	%D%/proto.h \
 	%D%/control.c %D%/control.h \
-	%D%/rundir.h \
-	%D%/control.h \
 	%D%/rundir.c %D%/rundir.h \
-	%D%/spawn.h \
-	%D%/start.h \
+	%D%/spawn.c %D%/spawn.h \
+	%D%/start.c %D%/start_program.c %D%/start.h \
 	%D%/link.h
 # end of libguest_la_SOURCES
 
