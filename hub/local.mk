@@ -9,7 +9,8 @@ libguest_la_SOURCES += \
 	%D%/rundir.c %D%/rundir.h \
 	%D%/spawn.c %D%/spawn.h \
 	%D%/start.c %D%/start_program.c %D%/start.h \
-	%D%/link.h
+	%D%/plug.c %D%/plug.h \
+	%D%/link.c %D%/link.h
 # end of libguest_la_SOURCES
 
 libhost_la_SOURCES += \
