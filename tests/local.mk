@@ -41,6 +41,7 @@ unit_tests = \
 	%D%/unit_log \
 	%D%/unit_rundir \
 	%D%/unit_link \
+	%D%/unit_spawn \
 	%D%/unit_store \
 	%D%/unit_gen_picture \
 	%D%/unit_gen_plan \
