@@ -7,9 +7,6 @@ libguest_la_SOURCES += \
 	%D%/proto.h \
 	%D%/control.c %D%/control.h \
 	%D%/rundir.c %D%/rundir.h \
-	%D%/spawn.h \
-	%D%/start.h \
-	%D%/link.h
 	%D%/spawn.c %D%/spawn.h \
 	%D%/start.c %D%/start_program.c %D%/start.h \
 	%D%/plug.c %D%/plug.h \

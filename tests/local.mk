@@ -42,12 +42,8 @@ unit_tests = \
 	%D%/unit_helper \
 	%D%/unit_log \
 	%D%/unit_rundir \
-	%D%/unit_loop \
-	%D%/unit_helper \
-	%D%/unit_log \
 	%D%/unit_hub \
 	%D%/unit_clients \
-	%D%/unit_rundir \
 	%D%/unit_link \
 	%D%/unit_spawn \
 	%D%/unit_store \
