@@ -77,6 +77,7 @@ scenarios = \
 	%D%/b0302-doctor-python.sh \
 	%D%/b0303-doctor-machine.sh \
 	%D%/b0304-doctor-cuda.sh \
+	%D%/c0400-model.sh \
 	%D%/n0001-failing-memory.sh \
 	%D%/n0002-failing-output.sh \
 	%D%/n0003-storm.sh \
@@ -92,6 +93,7 @@ scenarios = \
 dist_check_SCRIPTS += $(scenarios)
 TESTS += $(scenarios)
 
+include %D%/model/local.mk
 include %D%/fuzz/local.mk
 include %D%/bench/local.mk
 
