@@ -37,6 +37,10 @@ unit_tests = \
 	%D%/unit_say \
 	%D%/unit_command \
 	%D%/unit_store \
+	%D%/unit_minio \
+	%D%/unit_index \
+	%D%/unit_page \
+	%D%/unit_race \
 	%D%/unit_gen_picture \
 	%D%/unit_gen_plan \
 	%D%/unit_gen_tar \
