@@ -47,6 +47,10 @@ unit_tests = \
 	%D%/unit_link \
 	%D%/unit_spawn \
 	%D%/unit_store \
+	%D%/unit_minio \
+	%D%/unit_index \
+	%D%/unit_page \
+	%D%/unit_race \
 	%D%/unit_gen_picture \
 	%D%/unit_gen_plan \
 	%D%/unit_gen_tar \
@@ -90,6 +94,7 @@ scenarios = \
 	%D%/b0302-doctor-python.sh \
 	%D%/b0303-doctor-machine.sh \
 	%D%/b0304-doctor-cuda.sh \
+	%D%/c0400-model.sh \
 	%D%/n0001-failing-memory.sh \
 	%D%/n0002-failing-output.sh \
 	%D%/n0003-storm.sh \
@@ -105,6 +110,7 @@ scenarios = \
 dist_check_SCRIPTS += $(scenarios)
 TESTS += $(scenarios)
 
+include %D%/model/local.mk
 include %D%/fuzz/local.mk
 include %D%/bench/local.mk
 
