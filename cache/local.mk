@@ -3,7 +3,9 @@
 libguest_la_SOURCES += \
 	%D%/messages.h \
 	%D%/listing.c %D%/listing_check.c %D%/listing.h \
-	%D%/source.h \
+	%D%/source.c %D%/source.h \
+	%D%/source_file.c %D%/source_file.h \
+	%D%/source_dir.c \
 	%D%/index.h \
 	%D%/page.h
 # end of libguest_la_SOURCES

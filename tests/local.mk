@@ -38,6 +38,7 @@ unit_tests = \
 	%D%/unit_say \
 	%D%/unit_command \
 	%D%/unit_listing \
+	%D%/unit_source_dir \
 	%D%/unit_store \
 	%D%/unit_gen_picture \
 	%D%/unit_gen_plan \
