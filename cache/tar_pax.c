@@ -45,10 +45,11 @@ next_record(const char **body, size_t *left, struct record *r)
 	uint64_t len;
 
 	if (blank == NULL ||
-	    !get_decimal(*body, (size_t)(blank - *body), &len) || len > *left)
+	    !get_decimal(*body, (size_t)(blank - *body), &len) ||
+	    len == 0 || len > *left)
 		return false;
 	end = *body + len - 1;		/* the newline */
-	if (len == 0 || end <= blank || *end != '\n')
+	if (end <= blank || *end != '\n')
 		return false;
 	r->key = blank + 1;
 	equals = memchr(r->key, '=', (size_t)(end - r->key));

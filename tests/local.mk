@@ -39,6 +39,7 @@ unit_tests = \
 	%D%/unit_command \
 	%D%/unit_listing \
 	%D%/unit_source_dir \
+	%D%/unit_source_tar \
 	%D%/unit_store \
 	%D%/unit_gen_picture \
 	%D%/unit_gen_plan \
@@ -80,6 +81,7 @@ scenarios = \
 	%D%/b0302-doctor-python.sh \
 	%D%/b0303-doctor-machine.sh \
 	%D%/b0304-doctor-cuda.sh \
+	%D%/c0410-source-tar.sh \
 	%D%/n0001-failing-memory.sh \
 	%D%/n0002-failing-output.sh \
 	%D%/n0003-storm.sh \
