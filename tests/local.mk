@@ -46,6 +46,8 @@ unit_tests = \
 	%D%/unit_clients \
 	%D%/unit_link \
 	%D%/unit_spawn \
+	%D%/unit_source_dir \
+	%D%/unit_source_tar \
 	%D%/unit_store \
 	%D%/unit_minio \
 	%D%/unit_index \
@@ -95,6 +97,7 @@ scenarios = \
 	%D%/b0303-doctor-machine.sh \
 	%D%/b0304-doctor-cuda.sh \
 	%D%/c0400-model.sh \
+	%D%/c0410-source-tar.sh \
 	%D%/n0001-failing-memory.sh \
 	%D%/n0002-failing-output.sh \
 	%D%/n0003-storm.sh \
