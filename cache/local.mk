@@ -3,17 +3,14 @@
 libguest_la_SOURCES += \
 	%D%/messages.h \
 	%D%/listing.c %D%/listing_check.c %D%/listing.h \
-	%D%/source.h \
 	%D%/index.c %D%/index.h \
-	%D%/page.c %D%/page.h
+	%D%/page.c %D%/page.h \
 	%D%/source.c %D%/source.h \
 	%D%/source_file.c %D%/source_file.h \
 	%D%/source_dir.c \
 	%D%/source_tar.c \
 	%D%/tar.c %D%/tar.h \
-	%D%/tar_pax.c %D%/tar_pax.h \
-	%D%/index.h \
-	%D%/page.h
+	%D%/tar_pax.c %D%/tar_pax.h
 # end of libguest_la_SOURCES
 
 libhost_la_SOURCES += \

@@ -13,7 +13,7 @@ fuzz_targets = \
 	%D%/fuzz_wire \
 	%D%/fuzz_segment \
 	%D%/fuzz_index \
-	%D%/fuzz_page
+	%D%/fuzz_page \
 	%D%/fuzz_listing \
 	%D%/fuzz_tar
 # end of fuzz_targets
