@@ -14,6 +14,7 @@ libguest_la_SOURCES += \
 	%D%/meminfo.c %D%/meminfo.h \
 	%D%/hist.c %D%/hist.h \
 	%D%/parse.c %D%/parse.h \
+	%D%/crc32c.c %D%/crc32c.h \
 	%D%/io.c %D%/io.h \
 	%D%/cgroup.c %D%/cgroup_limits.c %D%/cgroup.h \
 	%D%/memfd.c %D%/memfd.h \

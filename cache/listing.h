@@ -11,13 +11,14 @@
  *     listing.
  *  2. Names lie one after another, each ended by a zero byte that is not part
  *     of its length; name_off is where it begins, counted from the first name.
- *     A name is 1 to LISTING_NAME_MAX bytes, none of them zero.
+ *     A name is 1 to LISTING_NAME_MAX bytes, none of them zero; it is not
+ *     absolute and has no component `..'.
  *  3. The key of an item is all of struct listing_item but the place of its
  *     name, and the name: a file that changed is another item.
  *
  * An item is the bytes [offset, offset + size) of a file: of the file with the
  * item's own name, or of a shard, whose name is the item's name up to the
- * member (shard_len bytes; 0 for a file of its own).
+ * member (shard_len bytes; 0 for a file of its own), with a slash between.
  */
 
 #ifndef CACHE_LISTING_H
@@ -30,6 +31,7 @@
 
 #define LISTING_NAME_MAX	4095u
 #define LISTING_ITEMS_MAX	(UINT64_C(1) << 30)
+#define LISTING_SIZE_MAX	(UINT64_C(1) << 36)	/* of an item: 64 GiB */
 
 struct listing_head {
 	uint32_t magic;			/* LISTING_MAGIC */
@@ -52,6 +54,9 @@ struct listing_item {
 
 #define LISTING_MAGIC	0x44534c53u	/* "DSLS" */
 
+const char *listing_name_fault(const char *name, size_t len);
+	/* Why it can be no item's name, or NULL. */
+
 /* Making one. */
 
 struct listing_maker;
@@ -60,7 +65,9 @@ int listing_new(struct listing_maker **out, struct ds_err *err);
 void listing_free(struct listing_maker **mp);
 int listing_add(struct listing_maker *m, const char *name, size_t len,
     const struct listing_item *key, struct ds_err *err);
-	/* In any order.  The name, and of key all but name_off and name_len. */
+	/* In any order.  The name, and of key all but name_off and name_len.
+	 * -EINVAL: an item that listing_check() would refuse; -E2BIG: one
+	 * more than LISTING_ITEMS_MAX. */
 int listing_seal(struct listing_maker *m, struct ds_err *err);
 	/* Sorts; a descriptor that can be sent.  -EEXIST names an item that is
 	 * there twice. */
@@ -82,7 +89,8 @@ void listing_unmap(struct listing *l);
 int listing_check(const struct listing *l, uint64_t from, uint64_t to,
     uint64_t *total_bytes, struct ds_err *err);
 	/* The items [from, to) and their order, that to from - 1 included;
-	 * their sizes are added to *total_bytes.  -EBADMSG names the item. */
+	 * their sizes are added to *total_bytes, which begins at 0 and must be
+	 * the head's after the last.  -EBADMSG names the item. */
 
 static inline const char *
 listing_name(const struct listing *l, uint64_t i)

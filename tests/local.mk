@@ -24,6 +24,7 @@ unit_tests = \
 	%D%/unit_meminfo \
 	%D%/unit_hist \
 	%D%/unit_parse \
+	%D%/unit_crc32c \
 	%D%/unit_io \
 	%D%/unit_memfd \
 	%D%/unit_segment \
@@ -36,6 +37,8 @@ unit_tests = \
 	%D%/unit_args \
 	%D%/unit_say \
 	%D%/unit_command \
+	%D%/unit_listing \
+	%D%/unit_source_dir \
 	%D%/unit_store \
 	%D%/unit_gen_picture \
 	%D%/unit_gen_plan \
