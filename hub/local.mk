@@ -1,17 +1,22 @@
 # hub: the daemon, and the client's end of the wire.
 
+# Where a job finds the program that is the hub.
+AM_CPPFLAGS += -DBINDIR='"$(bindir)"'
+
 libguest_la_SOURCES += \
 	%D%/proto.h \
-	%D%/control.h \
-	%D%/rundir.h \
-	%D%/spawn.h \
-	%D%/start.h \
-	%D%/link.h
+	%D%/control.c %D%/control.h \
+	%D%/rundir.c %D%/rundir.h \
+	%D%/spawn.c %D%/spawn.h \
+	%D%/start.c %D%/start_program.c %D%/start.h \
+	%D%/plug.c %D%/plug.h \
+	%D%/link.c %D%/link.h \
+	%D%/api.c %D%/api.h
 # end of libguest_la_SOURCES
 
 libhost_la_SOURCES += \
-	%D%/loop.h \
-	%D%/helper.h \
-	%D%/log.h \
+	%D%/loop.c %D%/loop.h \
+	%D%/helper.c %D%/helper.h \
+	%D%/log.c %D%/log.h \
 	%D%/hub.h
 # end of libhost_la_SOURCES

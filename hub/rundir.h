@@ -29,11 +29,16 @@ struct rundir {
 
 int rundir_place(struct rundir *r, const char *hub, const char *xdg,
     const char *tmpdir, unsigned uid, struct ds_err *err);
-	/* Pure: from the values of the variables.  -EINVAL for a relative
-	 * DESTALL_HUB, -ENAMETOOLONG past what a socket's name may have. */
+	/* Pure: from the values of the variables, each of which may be NULL.
+	 * -EINVAL for a relative DESTALL_HUB, or one that cannot be a socket's
+	 * name; -ENAMETOOLONG past what a socket's name may have: the paths
+	 * are filled nonetheless, cut if need be. */
 
 int rundir_find(struct rundir *r, struct ds_err *err);
 	/* From this process's environment. */
+
+int rundir_try(const struct rundir *r, struct ds_err *err);
+	/* Would rundir_open() work?  Makes nothing. */
 
 int rundir_open(const struct rundir *r, struct ds_err *err);
 	/* Makes the folder if need be, checks it, and gives a descriptor.

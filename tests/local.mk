@@ -39,6 +39,11 @@ unit_tests = \
 	%D%/unit_command \
 	%D%/unit_listing \
 	%D%/unit_source_dir \
+	%D%/unit_loop \
+	%D%/unit_helper \
+	%D%/unit_log \
+	%D%/unit_rundir \
+	%D%/unit_link \
 	%D%/unit_store \
 	%D%/unit_gen_picture \
 	%D%/unit_gen_plan \

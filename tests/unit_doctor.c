@@ -17,7 +17,6 @@
 #include "tool/doctor_counters.h"
 #include "tool/doctor_cuda.h"
 #include "tool/doctor_kernel.h"
-#include "tool/doctor_runtime.h"
 #include "tool/doctor_python.h"
 
 #define MAX_ERRNO	133
@@ -162,54 +161,6 @@ shortage_is_not_blamed_on_the_thing(void **state)
 }
 
 static void
-place_of_the_socket(void **state)
-{
-	static struct runtime_place p;
-
-	(void)state;
-	assert_int_equal(doctor_runtime_place(&p, NULL, "/run/user/7", "/t", 7),
-	    0);
-	assert_string_equal(p.dir, "/run/user/7/destall");
-	assert_string_equal(p.socket, "/run/user/7/destall/ctl.sock");
-	assert_string_equal(p.from, "XDG_RUNTIME_DIR");
-	assert_int_equal(doctor_runtime_place(&p, NULL, NULL, "/t", 7), 0);
-	assert_string_equal(p.dir, "/t/destall-7");
-	/* What is not absolute does not count. */
-	assert_int_equal(doctor_runtime_place(&p, "hub", "", "tmp", 7), 0);
-	assert_string_equal(p.dir, "/tmp/destall-7");
-	assert_null(p.from);
-	assert_int_equal(doctor_runtime_place(&p, "/a/b.sock", "/x", "/t", 7), 0);
-	assert_string_equal(p.dir, "/a");
-	assert_string_equal(p.socket, "/a/b.sock");
-	assert_int_equal(doctor_runtime_place(&p, "/s", "/x", "/t", 7), 0);
-	assert_string_equal(p.dir, "/");
-}
-
-static void
-socket_path_has_a_limit(void **state)
-{
-	static struct runtime_place p;
-	static char path[2 * RUNTIME_PATH];
-
-	(void)state;
-	memset(path, 'a', sizeof path - 1);
-	path[0] = '/';
-	path[107] = '\0';
-	assert_int_equal(doctor_runtime_place(&p, path, NULL, NULL, 0), 0);
-	path[107] = 'a';
-	path[108] = '\0';
-	assert_int_equal(doctor_runtime_place(&p, path, NULL, NULL, 0),
-	    -ENAMETOOLONG);
-	path[108] = 'a';
-	assert_int_equal(doctor_runtime_place(&p, path, NULL, NULL, 0),
-	    -ENAMETOOLONG);
-	assert_int_equal(doctor_runtime_place(&p, NULL, path, NULL, 0),
-	    -ENAMETOOLONG);
-	assert_int_equal(doctor_runtime_place(&p, NULL, NULL, path, 0),
-	    -ENAMETOOLONG);
-}
-
-static void
 python_that_answers(void **state)
 {
 	static const char text[] = "destall-doctor\n3.11.2\n2.1.0+cu121\n"
@@ -285,8 +236,6 @@ UNIT_MAIN(
 	UNIT(cuda_ladder),
 	UNIT(group_ladder),
 	UNIT(shortage_is_not_blamed_on_the_thing),
-	UNIT(place_of_the_socket),
-	UNIT(socket_path_has_a_limit),
 	UNIT(python_that_answers),
 	UNIT(python_that_is_none),
 	UNIT(versions_compare))
