@@ -2,16 +2,13 @@
 
 libguest_la_SOURCES += \
 	%D%/messages.h \
-	%D%/listing.h \
-	%D%/source.h \
-	%D%/index.c %D%/index.h \
-	%D%/page.c %D%/page.h
 	%D%/listing.c %D%/listing_check.c %D%/listing.h \
 	%D%/source.c %D%/source.h \
+	%D%/source_root.c %D%/source_root.h \
 	%D%/source_file.c %D%/source_file.h \
 	%D%/source_dir.c \
-	%D%/index.h \
-	%D%/page.h
+	%D%/index.c %D%/index.h \
+	%D%/page.c %D%/page.h
 # end of libguest_la_SOURCES
 
 libhost_la_SOURCES += \
