@@ -11,6 +11,18 @@ libguest_la_SOURCES += \
 	%D%/page.c %D%/page.h
 # end of libguest_la_SOURCES
 
+# What a job does with a data set, from the hit to the miss.
+libguest_la_SOURCES += \
+	%D%/data_settings.c \
+	%D%/data_open.c \
+	%D%/data.c %D%/data.h \
+	%D%/view.c %D%/view.h \
+	%D%/keep.c %D%/keep.h \
+	%D%/item.c \
+	%D%/fill.c \
+	%D%/ask.c %D%/ask.h
+# end of libguest_la_SOURCES
+
 libhost_la_SOURCES += \
 	%D%/minio.c %D%/minio.h \
 	%D%/store.c %D%/store.h \
