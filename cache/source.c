@@ -11,9 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/io.h"
 #include "base/must.h"
 #include "cache/messages.h"
+#include "cache/source_root.h"
 
 #define SOURCE_MAGIC	0x53524345u	/* "SRCE" */
 
@@ -75,7 +75,7 @@ make_canonical(struct source *s, const char *path, struct ds_err *err)
 static void
 free_source(struct source *s)
 {
-	io_close(&s->root);
+	source_root_close(s);
 	s->magic = 0;
 	free(s->shard);
 	free(s->uri);
@@ -97,6 +97,8 @@ source_open(struct source **out, const char *uri, struct ds_err *err)
 	rc = make_canonical(s, path, err);
 	if (rc == 0)
 		rc = s->ops->open(s, err);
+	if (rc == 0)
+		rc = source_root_take(s, err);
 	if (rc < 0) {
 		free_source(s);
 		return rc;

@@ -22,6 +22,7 @@
 #define CACHE_SOURCE_H
 
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "base/err.h"
 #include "cache/listing.h"
@@ -54,6 +55,8 @@ struct source {
 	char			*uri;	/* canonical: absolute, no . or .. */
 	const char		*path;	/* in uri */
 	int			root;	/* descriptor of the folder */
+	dev_t			root_dev;	/* to know it again */
+	ino_t			root_ino;
 	char			*shard;	/* the only one, in root; or NULL */
 	struct source_notes	notes;
 };

@@ -23,6 +23,7 @@
 #include <unistd.h>
 
 #include "base/io.h"
+#include "cache/source_root.h"
 
 #define TRIES_BENEATH	64	/* while others rename folders */
 #define READ_MAX	((size_t)1 << 30)	/* of one call */
@@ -165,9 +166,11 @@ int
 source_file_open(const struct source *s, const char *file, struct stat *st,
     struct ds_err *err)
 {
-	int fd, rc;
+	int root, fd, rc;
 
-	fd = beneath_open(s->root, file, READ_FLAGS);
+	root = source_root_get(s);
+	fd = root < 0 ? root : beneath_open(root, file, READ_FLAGS);
+	source_root_put(s, &root);
 	if (fd < 0)
 		return source_fail(s, file, fd, fd == -EXDEV ?
 		    "a link that leads out of the data set" : NULL, err);

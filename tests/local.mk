@@ -53,6 +53,9 @@ unit_tests = \
 	%D%/unit_index \
 	%D%/unit_page \
 	%D%/unit_race \
+	%D%/unit_data \
+	%D%/unit_get \
+	%D%/unit_get_threads \
 	%D%/unit_gen_picture \
 	%D%/unit_gen_plan \
 	%D%/unit_gen_tar \
@@ -60,6 +63,10 @@ unit_tests = \
 	%D%/unit_doctor \
 	%D%/unit_doctor_child
 # end of unit_tests
+fake_hub = %D%/harness/fakehub.c %D%/harness/fakehub.h
+%C%_unit_data_SOURCES = %D%/unit_data.c $(fake_hub)
+%C%_unit_get_SOURCES = %D%/unit_get.c $(fake_hub)
+%C%_unit_get_threads_SOURCES = %D%/unit_get_threads.c $(fake_hub)
 check_PROGRAMS += $(unit_tests)
 testhub = %D%/harness/testhub.c %D%/harness/testhub.h
 %C%_unit_hub_SOURCES = %D%/unit_hub.c $(testhub)
@@ -98,6 +105,7 @@ scenarios = \
 	%D%/b0304-doctor-cuda.sh \
 	%D%/c0400-model.sh \
 	%D%/c0410-source-tar.sh \
+	%D%/c0401-example.sh \
 	%D%/n0001-failing-memory.sh \
 	%D%/n0002-failing-output.sh \
 	%D%/n0003-storm.sh \
