@@ -12,8 +12,6 @@ libguest_la_SOURCES += \
 	%D%/source_tar.c \
 	%D%/tar.c %D%/tar.h \
 	%D%/tar_pax.c %D%/tar_pax.h
-	%D%/index.c %D%/index.h \
-	%D%/page.c %D%/page.h
 # end of libguest_la_SOURCES
 
 # What a job does with a data set, from the hit to the miss.
