@@ -32,7 +32,6 @@ libhost_la_SOURCES += \
 	%D%/gen_tar.c %D%/gen_tar.h \
 	%D%/gen_threads.c %D%/gen_threads.h \
 	%D%/gen_pool.c %D%/gen_pool.h \
-	%D%/gen_stop.c %D%/gen_stop.h \
 	%D%/gen_run.c %D%/gen_run.h
 # end of libhost_la_SOURCES
 
