@@ -32,14 +32,20 @@ int link_new(struct link **out, bool may_start, struct ds_err *err);
 	 * started; -EPROTO: it is of another version, both are named. */
 int link_new_on(struct link **out, int sock, struct ds_err *err);
 	/* The same on a socket that is connected; taken over on success. */
+int link_new_within(struct link **out, int sock, uint64_t patience_ns,
+    struct ds_err *err);
+	/* The same with another deadline for every call: for tests. */
+void link_end(struct link *l, const char *why);
+	/* Dead from now on, for all threads; does nothing in a forked child. */
 void link_free(struct link **lp);
 	/* In a forked child: only what is the child's. */
 
 int link_call(struct link *l, struct wire_frame *f, uint16_t answer,
     struct ds_err *err);
 	/* Sends f and receives the answer into it; its descriptors are the
-	 * caller's.  0 for the type that was wanted; for MSG_REFUSED its
-	 * errno and text; -ESTALE in a forked child or when the hub is gone. */
+	 * caller's, and so are those that were sent.  0 for the type that was
+	 * wanted; for MSG_REFUSED its errno and text; -ESTALE in a forked
+	 * child or when the hub is gone: then f holds none. */
 
 int link_tell(struct link *l, const struct wire_frame *f, struct ds_err *err);
 

@@ -16,6 +16,7 @@
 #include "base/err.h"
 
 #define START_DEADLINE_NS	(UINT64_C(10) * 1000000000)
+#define START_PATH		4096u	/* room for a program's path */
 
 int start_connect(bool may_start, struct ds_err *err);
 	/* A connected socket, close-on-exec.  -ENOENT: no hub, and none may be

@@ -42,6 +42,7 @@ unit_tests = \
 	%D%/unit_helper \
 	%D%/unit_log \
 	%D%/unit_rundir \
+	%D%/unit_link \
 	%D%/unit_store \
 	%D%/unit_gen_picture \
 	%D%/unit_gen_plan \
