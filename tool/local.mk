@@ -19,6 +19,12 @@ libhost_la_SOURCES += \
 	%D%/doctor_python.c %D%/doctor_python.h \
 	%D%/doctor_bench.c %D%/doctor_bench.h \
 	%D%/doctor_build.c \
+	%D%/cmd_demo.c %D%/demo.h \
+	%D%/demo_place.c %D%/demo_place.h \
+	%D%/demo_read.c %D%/demo_read.h \
+	%D%/demo_law.c %D%/demo_law.h \
+	%D%/demo_check.c \
+	%D%/demo_show.c \
 	%D%/cmd_help.c \
 	%D%/cmd_completion.c %D%/completion.c %D%/completion.h \
 	%D%/cmd_gen.c \
