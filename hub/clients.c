@@ -63,8 +63,7 @@ clients_fini(struct clients *all)
 			clients_reap(all->slots[i]);
 	}
 	must(all->nr == 0 && all->nr_strangers == 0);
-	if (all->on_listener != NULL)
-		loop_unwatch(&all->on_listener);
+	clients_unlisten(all);
 	loop_unwatch(&all->on_last);
 	io_close(&all->last);
 	io_close(&all->spare);
@@ -234,6 +233,15 @@ clients_listen(struct clients *all, int listener, struct ds_err *err)
 	all->listener = listener;
 	return loop_watch(all->loop, &all->on_listener, listener, EPOLLIN,
 	    let_in, all, err);
+}
+
+void
+clients_unlisten(struct clients *all)
+{
+	must_be(all, CLIENTS_MAGIC);
+	if (all->on_listener != NULL)
+		loop_unwatch(&all->on_listener);
+	all->is_paused = false;
 }
 
 static void

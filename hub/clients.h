@@ -92,7 +92,8 @@ void clients_fini(struct clients *all);
 	/* All are gone then. */
 
 int clients_listen(struct clients *all, int listener, struct ds_err *err);
-	/* The socket stays the caller's, and open until clients_fini(). */
+	/* The socket stays the caller's, and open until clients_unlisten(). */
+void clients_unlisten(struct clients *all);
 
 struct client *clients_find(const struct clients *all, uint32_t id);
 

@@ -196,6 +196,8 @@ begin(struct hub *h, struct ds_err *err)
 static void
 end(struct hub *h)
 {
+	if (h->has_clients)
+		clients_unlisten(&h->clients);
 	door_close(&h->door);
 	(void)crash_point("hub.leaving");	/* there is no way back */
 	if (h->has_clients)

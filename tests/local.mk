@@ -41,8 +41,11 @@ unit_tests = \
 	%D%/unit_loop \
 	%D%/unit_helper \
 	%D%/unit_log \
+	%D%/unit_hub \
+	%D%/unit_clients \
 	%D%/unit_rundir \
 	%D%/unit_link \
+	%D%/unit_spawn \
 	%D%/unit_store \
 	%D%/unit_gen_picture \
 	%D%/unit_gen_plan \
@@ -52,6 +55,9 @@ unit_tests = \
 	%D%/unit_doctor_child
 # end of unit_tests
 check_PROGRAMS += $(unit_tests)
+testhub = %D%/harness/testhub.c %D%/harness/testhub.h
+%C%_unit_hub_SOURCES = %D%/unit_hub.c $(testhub)
+%C%_unit_clients_SOURCES = %D%/unit_clients.c $(testhub)
 TESTS += $(unit_tests)
 endif
 
