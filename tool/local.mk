@@ -13,6 +13,7 @@ libhost_la_SOURCES += \
 	%D%/doctor_eviction.c \
 	%D%/doctor_limits.c \
 	%D%/doctor_runtime.c \
+	%D%/doctor_hub.c %D%/doctor_hub.h \
 	%D%/doctor_counters.c %D%/doctor_counters.h \
 	%D%/doctor_pfm.c \
 	%D%/doctor_cuda.c %D%/doctor_cuda.h \
