@@ -29,6 +29,9 @@
 #ifndef DESTALL_H
 #define DESTALL_H
 
+#include <stddef.h>
+#include <stdint.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -61,6 +64,74 @@ DS_EXPORT int ds_connect(struct ds_hub **out, unsigned flags,
 
 DS_EXPORT void ds_disconnect(struct ds_hub **hub);
 	/* Data sets that were opened with it go on without. */
+
+/*--- data sets -----------------------------------------------------------*/
+
+struct ds_data;
+
+DS_EXPORT int ds_data_open(struct ds_data **out, struct ds_hub *hub,
+    const char *uri, const char *budget, struct ds_err *err);
+	/* Lists a folder ("/data/train") or tar shards ("tar:/data/shards", a
+	 * folder of them or one) and finds its cache at the hub; hub may be
+	 * NULL: then every get reads storage.
+	 * budget: the share of the data set to cache, "35%", or NULL for as
+	 * much as the hub has room for.  The first job of a data set decides.
+	 * -ENOENT, -EACCES, -EBADMSG (a broken shard)... */
+
+DS_EXPORT void ds_data_close(struct ds_data **data);
+	/* All items must have been put. */
+
+DS_EXPORT uint64_t ds_data_count(const struct ds_data *data);
+
+struct ds_info {
+	const char *name;	/* relative to the data set; its own memory */
+	uint64_t size;		/* bytes */
+};
+
+DS_EXPORT int ds_data_info(const struct ds_data *data, uint64_t i,
+    struct ds_info *info);
+	/* Item i of 0 .. count - 1, in ascending order of names as bytes.
+	 * -ENOENT past the end. */
+
+DS_EXPORT int64_t ds_data_find(const struct ds_data *data, const char *name);
+	/* Its number, or -ENOENT. */
+
+DS_EXPORT void ds_data_epoch(struct ds_data *data);
+	/* A new pass over the data begins: items that could not be read are
+	 * tried once more. */
+
+/*--- items ---------------------------------------------------------------*/
+
+struct ds_item {
+	const void *bytes;
+	size_t	len;
+	void	*priv;		/* the library's */
+};
+
+DS_EXPORT int ds_get(struct ds_data *data, uint64_t i, struct ds_item *item,
+    struct ds_err *err);
+	/* The bytes of an item: from the cache, without copying, or from
+	 * storage, and then cached for everyone if it is admitted.  They are
+	 * read-only and valid until ds_put().  Any number of threads.
+	 * -ESTALE: the file is no longer the one that was listed; other
+	 * -errno: why it could not be read (remembered until the next epoch). */
+
+DS_EXPORT void ds_put(struct ds_data *data, struct ds_item *item);
+
+/*--- statistics ----------------------------------------------------------*/
+
+struct ds_counts {
+	uint64_t hits;		/* gets answered from the cache */
+	uint64_t misses;	/* gets answered by reading storage */
+	uint64_t storage_reads;	/* items read from storage */
+	uint64_t storage_bytes;
+	uint64_t failures;	/* gets answered by an error */
+	int	cached;		/* 1 while the hub serves this data set */
+};
+
+DS_EXPORT void ds_data_counts(const struct ds_data *data,
+    struct ds_counts *counts);
+	/* Of this process and data set; `destall cache stat` tells of all. */
 
 #ifdef __cplusplus
 }

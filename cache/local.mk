@@ -3,9 +3,24 @@
 libguest_la_SOURCES += \
 	%D%/messages.h \
 	%D%/listing.c %D%/listing_check.c %D%/listing.h \
-	%D%/source.h \
+	%D%/source.c %D%/source.h \
+	%D%/source_root.c %D%/source_root.h \
+	%D%/source_file.c %D%/source_file.h \
+	%D%/source_dir.c \
 	%D%/index.c %D%/index.h \
 	%D%/page.c %D%/page.h
+# end of libguest_la_SOURCES
+
+# What a job does with a data set, from the hit to the miss.
+libguest_la_SOURCES += \
+	%D%/data_settings.c \
+	%D%/data_open.c \
+	%D%/data.c %D%/data.h \
+	%D%/view.c %D%/view.h \
+	%D%/keep.c %D%/keep.h \
+	%D%/item.c \
+	%D%/fill.c \
+	%D%/ask.c %D%/ask.h
 # end of libguest_la_SOURCES
 
 libhost_la_SOURCES += \

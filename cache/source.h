@@ -11,12 +11,18 @@
  *     mtime are compared on the open descriptor before and after.
  *  3. Only regular files are opened, without following links out of the root,
  *     and without waiting for a FIFO's writer.
+ *
+ * A link is followed if it leads, by relative steps beneath the root, to a
+ * regular file; its item has the key of that file.  A file larger than
+ * SOURCE_ITEM_MAX is left out of the listing and counted.  One that may not be
+ * read is listed: the reader is told why.
  */
 
 #ifndef CACHE_SOURCE_H
 #define CACHE_SOURCE_H
 
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "base/err.h"
 #include "cache/listing.h"
@@ -24,10 +30,13 @@
 struct source;
 
 struct source_notes {		/* what a listing left out, for people */
-	uint64_t links;		/* that lead out of the root or nowhere */
+	uint64_t links;		/* out of the root, to folders, to nowhere */
 	uint64_t others;	/* FIFOs, devices, sockets */
-	uint64_t unreadable;	/* folders and files, by permission */
+	uint64_t unreadable;	/* folders, by permission; files in them */
 	uint64_t too_long;	/* names over LISTING_NAME_MAX */
+	uint64_t too_large;	/* files over SOURCE_ITEM_MAX */
+	uint64_t members;	/* of shards: links, folders, devices */
+	uint64_t endless;	/* shards without their end mark */
 };
 
 struct source_ops {
@@ -46,7 +55,10 @@ struct source {
 	const struct source_ops	*ops;
 	char			*uri;	/* canonical: absolute, no . or .. */
 	const char		*path;	/* in uri */
-	int			root;	/* descriptor of the folder, or the shard */
+	int			root;	/* descriptor of the folder */
+	dev_t			root_dev;	/* to know it again */
+	ino_t			root_ino;
+	char			*shard;	/* the only one, in root; or NULL */
 	struct source_notes	notes;
 };
 

@@ -4,6 +4,7 @@ EXTRA_DIST += \
 	%D%/architecture.md \
 	%D%/datasets.md \
 	%D%/dependencies.md \
+	%D%/examples/epochs.c \
 	%D%/glossary.md \
 	%D%/performance.md \
 	%D%/reliability.md

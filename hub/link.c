@@ -203,10 +203,10 @@ exchange(struct link *l, struct wire_frame *f, uint16_t answer,
 	rc = recv_answer(l, f, serial, deadline_ns, err);
 	if (rc < 0)
 		return rc;
-	if (f->head.type == answer)
-		return ANSWERED;
 	if (f->head.type == MSG_REFUSED)
 		return read_refusal(f, err);
+	if (f->head.type == answer || answer == LINK_ANY)
+		return ANSWERED;
 	wire_close_fds(f);
 	return err_fail(err, -EBADMSG, "it answered with message %u where %u "
 	    "was due", f->head.type, answer);

@@ -24,6 +24,7 @@
 #include "hub/control.h"
 
 #define LINK_DEADLINE_NS	(UINT64_C(5) * 1000000000)
+#define LINK_ANY	0u	/* an answer of any type */
 
 struct link;
 

@@ -38,6 +38,7 @@ unit_tests = \
 	%D%/unit_say \
 	%D%/unit_command \
 	%D%/unit_listing \
+	%D%/unit_source_dir \
 	%D%/unit_loop \
 	%D%/unit_helper \
 	%D%/unit_log \
@@ -47,6 +48,9 @@ unit_tests = \
 	%D%/unit_link \
 	%D%/unit_spawn \
 	%D%/unit_store \
+	%D%/unit_data \
+	%D%/unit_get \
+	%D%/unit_get_threads \
 	%D%/unit_gen_picture \
 	%D%/unit_gen_plan \
 	%D%/unit_gen_tar \
@@ -54,6 +58,10 @@ unit_tests = \
 	%D%/unit_doctor \
 	%D%/unit_doctor_child
 # end of unit_tests
+fake_hub = %D%/harness/fakehub.c %D%/harness/fakehub.h
+%C%_unit_data_SOURCES = %D%/unit_data.c $(fake_hub)
+%C%_unit_get_SOURCES = %D%/unit_get.c $(fake_hub)
+%C%_unit_get_threads_SOURCES = %D%/unit_get_threads.c $(fake_hub)
 check_PROGRAMS += $(unit_tests)
 testhub = %D%/harness/testhub.c %D%/harness/testhub.h
 %C%_unit_hub_SOURCES = %D%/unit_hub.c $(testhub)
@@ -90,6 +98,7 @@ scenarios = \
 	%D%/b0302-doctor-python.sh \
 	%D%/b0303-doctor-machine.sh \
 	%D%/b0304-doctor-cuda.sh \
+	%D%/c0401-example.sh \
 	%D%/n0001-failing-memory.sh \
 	%D%/n0002-failing-output.sh \
 	%D%/n0003-storm.sh \

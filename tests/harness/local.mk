@@ -4,7 +4,8 @@
 EXTRA_DIST += %D%/cgroup.py
 
 check_LTLIBRARIES += libleak.la
-libleak_la_SOURCES = %D%/leak.c %D%/leak.h %D%/heap.c %D%/heap.h %D%/unit.h
+libleak_la_SOURCES = %D%/leak.c %D%/leak.h %D%/heap.c %D%/heap.h %D%/unit.h \
+	%D%/folder.h
 
 harness_programs = \
 	%D%/leaky \

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+# c0401: the example of doc/examples is built by the command that it names,
+# against the library of this build, and does what it says.
+. "${top_srcdir:?run by make check}/tests/lib.sh"
+need pkg-config
+need cc
+[ -e "$top_builddir/.libs/libdestall.so" ] || skip "no shared library in this build"
+! is_sanitized || skip "a sanitized library wants a sanitized program"
+
+# As if it were installed.
+sed -e "s|^libdir=.*|libdir=$top_builddir/.libs|" \
+    -e "s|^includedir=.*|includedir=$top_srcdir|" \
+    "$top_builddir/destall.pc" > destall.pc
+export PKG_CONFIG_PATH="$PWD" LD_LIBRARY_PATH="$top_builddir/.libs"
+
+cp "$top_srcdir/doc/examples/epochs.c" .
+command=$(sed -n 's/^ \*  *\(cc .*\)/\1/p' epochs.c)
+[ -n "$command" ] || fail "the example does not say how it is built"
+eval "$command" || fail "the example cannot be built"
+cc -std=c11 -pedantic -Wall -Wextra -Werror -fsyntax-only -I. -I"$top_srcdir" epochs.c ||
+    fail "the example is not clean"
+
+mkdir data data/a
+i=0
+while [ $i -lt 40 ]; do
+	echo "item $i" > "data/a/$i"
+	i=$((i + 1))
+done
+
+# Its answers do not depend on a cache.
+check_epochs() {
+	[ "$(grep -c '^sum ' "$work/out")" -eq 3 ] || fail "not three epochs"
+	[ "$(grep '^sum ' "$work/out" | sort -u | wc -l)" -eq 1 ] || fail "epochs differ"
+	expect_out "^sum $(cat data/a/* | od -An -v -tu1 | tr -s ' ' '\n' | awk '{ s += $1 } END { print s }')\$"
+}
+
+# Where there can be no hub it says so, and goes on.
+run env DESTALL_HUB=/does/not/exist/ctl.sock ./epochs data 3
+expect_status 0
+expect_err '^epochs: no cache: '
+check_epochs
+expect_out '^epoch 2: 0 from the cache, 40 from storage$'
+
+run env DESTALL_HUB=/does/not/exist/ctl.sock ./epochs nowhere
+expect_status 1
+expect_err '^epochs: .*nowhere: No such file or directory$'

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * unit_get_threads.c: tests of cache/item.c and fill.c with several threads,
+ * and with forks in between, at a hub of tests/harness/fakehub.c.
+ */
+
+#include <config.h>
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cache/data.h"
+#include "cache/messages.h"
+#include "tests/harness/fakehub.h"
+#include "tests/harness/heap.h"
+#include "tests/harness/unit.h"
+
+#define THREADS	8u
+#define ROUNDS	40u
+
+/* A sanitizer's own allocator may be locked in a forked child for ever, and
+ * what is read from storage needs memory. */
+#define FORKS	(HEAP_IS_SANITIZED ? 50u : 1000u)
+
+static struct fake_files files;
+static struct fake hub;
+static struct link *link_;
+static struct ds_data *data;
+static atomic_bool done;
+static _Atomic unsigned nr_wrong, nr_gets;
+
+static int
+start(void **state)
+{
+	struct ds_err err;
+
+	leak_before(state);
+	done = false;
+	nr_wrong = nr_gets = 0;
+	fake_files_new(&files);
+	fake_start(&hub, &link_);
+	return data_open_on(&data, link_, files.path, NULL, &err);
+}
+
+static int
+stop(void **state)
+{
+	ds_data_close(&data);
+	link_free(&link_);
+	fake_stop(&hub);
+	fake_files_free(&files);
+	keep_set_limit(0);
+	return leak_after(state) != 0 || hub.nr_bad > 0 ? -1 : 0;
+}
+
+#define THREADS_UNIT(test) \
+	cmocka_unit_test_setup_teardown(test, start, stop)
+
+static void
+get(uint64_t i)
+{
+	struct ds_item item;
+	struct ds_err err;
+
+	if (ds_get(data, i, &item, &err) < 0 ||
+	    !fake_bytes_right(i, item.bytes, item.len)) {
+		nr_wrong++;
+		return;
+	}
+	ds_put(data, &item);
+	nr_gets++;
+}
+
+/* Each in another order. */
+static void *
+get_all(void *arg)
+{
+	uint64_t at = (uintptr_t)arg;
+
+	for (unsigned round = 0; round < ROUNDS; round++)
+		for (unsigned i = 0; i < FAKE_FILES; i++) {
+			at = (at + 7) % FAKE_FILES;
+			get(at);
+		}
+	return NULL;
+}
+
+static void
+run_threads(void *(*body)(void *))
+{
+	pthread_t threads[THREADS];
+
+	for (uintptr_t i = 0; i < THREADS; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, body,
+		    (void *)i), 0);
+	for (unsigned i = 0; i < THREADS; i++)
+		pthread_join(threads[i], NULL);
+}
+
+/* One fetch of each item, however many want it. */
+static void
+each_item_is_fetched_once(void **state)
+{
+	struct ds_counts c;
+
+	(void)state;
+	run_threads(get_all);
+	assert_int_equal(nr_wrong, 0);
+	assert_int_equal(nr_gets, THREADS * ROUNDS * FAKE_FILES);
+	ds_data_counts(data, &c);
+	assert_int_equal(c.hits + c.misses, nr_gets);
+	assert_int_equal(c.storage_reads, FAKE_FILES - FAKE_FILES / 6);
+	assert_int_equal(c.misses, c.storage_reads);
+}
+
+static void *
+get_and_hang_up(void *arg)
+{
+	if ((uintptr_t)arg == 0)
+		hub.hang_up_at = MSG_PUBLISH;
+	return get_all(arg);
+}
+
+static void
+the_hub_may_go_at_any_time(void **state)
+{
+	struct ds_counts c;
+
+	(void)state;
+	run_threads(get_and_hang_up);
+	assert_int_equal(nr_wrong, 0);
+	ds_data_counts(data, &c);
+	assert_int_equal(c.cached, 0);
+	assert_int_equal(c.hits + c.misses, nr_gets);
+}
+
+/*--- forks ---------------------------------------------------------------*/
+
+static void *
+get_until_done(void *arg)
+{
+	uint64_t at = (uintptr_t)arg;
+
+	while (!done) {
+		at = (at + 7) % FAKE_FILES;
+		get(at);
+		/* Not cached any more: so that some always ask. */
+		if (at == 4 && item_state(hub.index->items[4].word) ==
+		    ITEM_READY)
+			fake_set_word(&hub, 4, ITEM_EMPTY);
+	}
+	return NULL;
+}
+
+/* With its parent's handles a child reads all there is, says nothing to the
+ * hub, counts nothing, and closes them. */
+static void
+use_in_child(void)
+{
+	struct ds_counts c;
+
+	alarm(60);
+	nr_wrong = 0;
+	for (uint64_t i = 0; i < FAKE_FILES; i++)
+		get(i);
+	ds_data_counts(data, &c);
+	ds_data_close(&data);
+	link_free(&link_);
+	_exit(nr_wrong == 0 && c.hits + c.misses == 0 && c.cached == 0 ? 0 : 1);
+}
+
+static void
+check_child(void)
+{
+	pid_t pid = fork();
+	int status;
+
+	assert_true(pid >= 0);
+	if (pid == 0)
+		use_in_child();
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+}
+
+static void
+a_child_reads_and_closes(void **state)
+{
+	struct ds_counts before, after;
+	uint64_t frames;
+
+	(void)state;
+	for (uint64_t i = 0; i < FAKE_FILES / 2; i++)
+		get(i);
+	/* A question: when it is answered all that was told has been taken. */
+	hub.grant = FAKE_CLOSED;
+	get(FAKE_FILES - 1);
+	ds_data_counts(data, &before);
+	frames = hub.nr_frames;
+	check_child();
+	assert_int_equal(hub.nr_frames, frames);
+	ds_data_counts(data, &after);
+	assert_memory_equal(&before, &after, sizeof before);
+	assert_true(link_alive(link_));
+	for (uint64_t i = 0; i < FAKE_FILES; i++)
+		get(i);
+	assert_int_equal(nr_wrong, 0);
+}
+
+/* Children may be born while threads are anywhere in here. */
+static void
+no_child_waits_for_a_thread_it_has_not(void **state)
+{
+	pthread_t threads[2];
+
+	(void)state;
+	for (uintptr_t i = 0; i < 2; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL,
+		    get_until_done, (void *)i), 0);
+	for (unsigned i = 0; i < FORKS; i++)
+		check_child();
+	done = true;
+	for (unsigned i = 0; i < 2; i++)
+		pthread_join(threads[i], NULL);
+	assert_int_equal(nr_wrong, 0);
+}
+
+UNIT_MAIN(
+    THREADS_UNIT(each_item_is_fetched_once),
+    THREADS_UNIT(the_hub_may_go_at_any_time),
+    THREADS_UNIT(a_child_reads_and_closes),
+    THREADS_UNIT(no_child_waits_for_a_thread_it_has_not))
