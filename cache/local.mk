@@ -39,5 +39,10 @@ libhost_la_SOURCES += \
 	%D%/keeper_drop.c \
 	%D%/keeper_audit.c \
 	%D%/keeper_stat.c \
-	%D%/keeper.c %D%/keeper.h
+	%D%/keeper.c %D%/keeper.h \
+	%D%/survey.c %D%/survey.h \
+	%D%/survey_print.c \
+	%D%/survey_json.c \
+	%D%/warm.c %D%/warm.h \
+	%D%/cmd_cache.c
 # end of libhost_la_SOURCES

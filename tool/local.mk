@@ -20,6 +20,12 @@ libhost_la_SOURCES += \
 	%D%/doctor_python.c %D%/doctor_python.h \
 	%D%/doctor_bench.c %D%/doctor_bench.h \
 	%D%/doctor_build.c \
+	%D%/cmd_demo.c %D%/demo.h \
+	%D%/demo_place.c %D%/demo_place.h \
+	%D%/demo_read.c %D%/demo_read.h \
+	%D%/demo_law.c %D%/demo_law.h \
+	%D%/demo_check.c \
+	%D%/demo_show.c \
 	%D%/cmd_help.c \
 	%D%/cmd_completion.c %D%/completion.c %D%/completion.h \
 	%D%/cmd_gen.c \
@@ -34,7 +40,6 @@ libhost_la_SOURCES += \
 	%D%/gen_tar.c %D%/gen_tar.h \
 	%D%/gen_threads.c %D%/gen_threads.h \
 	%D%/gen_pool.c %D%/gen_pool.h \
-	%D%/gen_stop.c %D%/gen_stop.h \
 	%D%/gen_run.c %D%/gen_run.h
 # end of libhost_la_SOURCES
 

@@ -9,8 +9,10 @@
 
 #include <stddef.h>
 
+#include "cache/keeper.h"
 #include "hub/hub.h"
 
 const struct hub_module *const hub_modules[] = {
+	&keeper_module,
 	NULL,
 };
