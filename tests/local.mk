@@ -8,7 +8,7 @@ AM_TESTS_ENVIRONMENT = \
 	PYTHON='$(PYTHON)'; export PYTHON;
 TEST_EXTENSIONS = .sh
 SH_LOG_COMPILER = $(SHELL)
-EXTRA_DIST += %D%/lib.sh %D%/gen.sh %D%/suite.sh %D%/check-all %D%/fresh-debian
+EXTRA_DIST += %D%/lib.sh %D%/gen.sh %D%/hub.sh %D%/cache.sh %D%/suite.sh %D%/check-all %D%/fresh-debian
 
 include %D%/harness/local.mk
 
@@ -103,9 +103,10 @@ scenarios = \
 	%D%/b0302-doctor-python.sh \
 	%D%/b0303-doctor-machine.sh \
 	%D%/b0304-doctor-cuda.sh \
-	%D%/c0400-model.sh \
-	%D%/c0410-source-tar.sh \
-	%D%/c0401-example.sh \
+	%D%/c0402-model.sh \
+	%D%/c0403-example.sh \
+	%D%/c0404-source-tar.sh \
+	%D%/c0410-minio.sh \
 	%D%/n0001-failing-memory.sh \
 	%D%/n0002-failing-output.sh \
 	%D%/n0003-storm.sh \
