@@ -11,7 +11,8 @@ fuzz_targets = \
 	%D%/fuzz_json \
 	%D%/fuzz_text \
 	%D%/fuzz_wire \
-	%D%/fuzz_segment
+	%D%/fuzz_segment \
+	%D%/fuzz_hub
 # end of fuzz_targets
 check_PROGRAMS += $(fuzz_targets)
 check_LTLIBRARIES += libreplay.la
@@ -28,6 +29,7 @@ endif
 %C%_fuzz_text_LDADD = $(fuzz_ldadd)
 %C%_fuzz_wire_LDADD = $(fuzz_ldadd)
 %C%_fuzz_segment_LDADD = $(fuzz_ldadd)
+%C%_fuzz_hub_LDADD = $(fuzz_ldadd)
 
 # `make fuzz` keeps what it found new in %D%/new/NAME and an input that broke
 # something in %D%/broken-NAME-*.  `make fuzz-merge` puts the smallest set that
