@@ -10,6 +10,7 @@ libleak_la_SOURCES = %D%/leak.c %D%/leak.h %D%/heap.c %D%/heap.h %D%/unit.h \
 harness_programs = \
 	%D%/items \
 	%D%/job \
+	%D%/frames \
 	%D%/leaky \
 	%D%/mkset \
 	%D%/reader \
@@ -21,6 +22,7 @@ check_PROGRAMS += $(harness_programs)
 %C%_items_LDADD = libguest.la
 %C%_job_SOURCES = %D%/job.c %D%/content.h
 %C%_job_LDADD = libdestall.la
+%C%_frames_LDADD = libhost.la
 %C%_leaky_LDADD = libleak.la
 %C%_mkset_SOURCES = %D%/mkset.c %D%/content.h
 %C%_mkset_LDADD = libguest.la
