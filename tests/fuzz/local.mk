@@ -15,7 +15,7 @@ fuzz_targets = \
 	%D%/fuzz_index \
 	%D%/fuzz_page \
 	%D%/fuzz_listing \
-	%D%/fuzz_tar
+	%D%/fuzz_tar \
 	%D%/fuzz_hub
 # end of fuzz_targets
 check_PROGRAMS += $(fuzz_targets)
