@@ -9,6 +9,7 @@ man_templates = \
 	%D%/destall.1.in \
 	%D%/destall-doctor.1.in \
 	%D%/destall-gen.1.in \
+	%D%/destall-serve.1.in \
 	%D%/destall-completion.1.in \
 	%D%/destall-help.1.in
 # end of man_templates

@@ -19,11 +19,13 @@
 
 #define MAX_COMMANDS	32
 
-extern const struct command cmd_doctor, cmd_gen, cmd_completion, cmd_help;
+extern const struct command cmd_doctor, cmd_gen, cmd_serve, cmd_completion,
+    cmd_help;
 
 const struct command *const commands[] = {
 	&cmd_doctor,
 	&cmd_gen,
+	&cmd_serve,
 	&cmd_completion,
 	&cmd_help,
 	NULL,

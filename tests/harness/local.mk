@@ -7,6 +7,7 @@ check_LTLIBRARIES += libleak.la
 libleak_la_SOURCES = %D%/leak.c %D%/leak.h %D%/heap.c %D%/heap.h %D%/unit.h
 
 harness_programs = \
+	%D%/frames \
 	%D%/leaky \
 	%D%/reader \
 	%D%/slowstat \
@@ -14,6 +15,7 @@ harness_programs = \
 	%D%/victim
 # end of harness_programs
 check_PROGRAMS += $(harness_programs)
+%C%_frames_LDADD = libhost.la
 %C%_leaky_LDADD = libleak.la
 %C%_reader_LDADD =
 %C%_slowstat_SOURCES = %D%/slowstat.c tests/shim/slow_state.h
