@@ -8,7 +8,7 @@ model=$top_builddir/tests/model/model
 run "$model"
 expect_status 0
 cat "$work/out"
-[ "$(grep -c ': all hold$' "$work/out")" -eq 6 ] || fail "not every configuration was seen"
+[ "$(grep -c ': all hold$' "$work/out")" -eq 7 ] || fail "not every configuration was seen"
 event "$(awk '{ n += $4 } END { print n }' "$work/out")" "steps of the model"
 
 # breaks RULE CONFIGURATION TEXT...: found there, with a trace in words that
