@@ -247,11 +247,11 @@ cgroup_read(const struct cgroup *g, size_t len, const char *name, char *text,
 }
 
 static int
-find_membership(struct membership *m, const char *root)
+find_membership(struct membership *m, const char *root, const char *who)
 {
 	char file[CGROUP_PATH];
 
-	if (snprintf(file, sizeof file, "%s/proc/self/cgroup", root) >=
+	if (snprintf(file, sizeof file, "%s/proc/%s/cgroup", root, who) >=
 	    (int)sizeof file)
 		return -ENAMETOOLONG;
 	return walk_lines(file, read_membership, m);
@@ -268,16 +268,16 @@ find_mount(struct mount *m, const char *root)
 	return walk_lines(file, read_mount, m);
 }
 
-int
-cgroup_find(struct cgroup *g, const char *root, const char *controller,
-    struct ds_err *err)
+static int
+find_group(struct cgroup *g, const char *root, const char *who,
+    const char *controller, struct ds_err *err)
 {
 	struct membership member = { .controller = controller };
 	struct mount mount = { .member = &member };
 	char words[1024];
 	int rc;
 
-	rc = find_membership(&member, root);
+	rc = find_membership(&member, root, who);
 	if (rc == 0 && member.version != 0)
 		rc = find_mount(&mount, root);
 	if (rc == 0 && mount.found)
@@ -296,4 +296,21 @@ cgroup_find(struct cgroup *g, const char *root, const char *controller,
 		    "the cgroup of %s: no hierarchy that we see has it",
 		    controller);
 	return 0;
+}
+
+int
+cgroup_find(struct cgroup *g, const char *root, const char *controller,
+    struct ds_err *err)
+{
+	return find_group(g, root, "self", controller, err);
+}
+
+int
+cgroup_find_of(struct cgroup *g, const char *root, pid_t pid,
+    const char *controller, struct ds_err *err)
+{
+	char who[16];
+
+	(void)snprintf(who, sizeof who, "%d", pid);
+	return find_group(g, root, who, controller, err);
 }

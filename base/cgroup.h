@@ -45,6 +45,10 @@ int cgroup_find(struct cgroup *g, const char *root, const char *controller,
 	/* Our group in the hierarchy that has this controller.
 	 * -ENOENT if none has, or none is mounted. */
 
+int cgroup_find_of(struct cgroup *g, const char *root, pid_t pid,
+    const char *controller, struct ds_err *err);
+	/* The same for another process: of its group, where we see it. */
+
 ssize_t cgroup_read(const struct cgroup *g, size_t len, const char *name,
     char *text, size_t size);
 	/* A file of one level, whose directory is the first len bytes of dir,

@@ -27,6 +27,7 @@ libhost_la_SOURCES += \
 	%D%/term.c %D%/term.h \
 	%D%/progress.c %D%/progress.h \
 	%D%/say.c %D%/say.h \
+	%D%/stop.c %D%/stop.h \
 	%D%/json.c %D%/json.h \
 	%D%/args.c %D%/args.h \
 	%D%/command.c %D%/command.h

@@ -21,8 +21,9 @@
  *   STATED     u32 set, text uri, u32 flags, then CACHE_STAT_WORDS u64 in the
  *              order of enum cache_stat
  *   STAT_JOB   u32 after                         -> JOB or DONE
- *   JOB        u32 client, text name, u64 job, u32 live, u32 set, then
- *              CACHE_COUNTS u64 in the order of enum cache_count (page.h)
+ *   JOB        u32 number (for after), u32 client, text name, u64 job,
+ *              u32 live, u32 set, then CACHE_COUNTS u64 in the order of
+ *              enum cache_count (page.h)
  *   DROP       text uri                          -> DONE when the memory is
  *              given back; -EBUSY in use, -ENOENT not cached
  *

@@ -181,6 +181,18 @@ minio_corrupt(struct minio_set *s, struct minio_item it)
 }
 
 void
+minio_adopt(struct minio_set *s, struct minio_item it)
+{
+	must(item_state(load(it)) == ITEM_EMPTY);
+	s->ready_items++;
+	s->ready_bytes += it.bytes;
+	s->admitted_bytes += it.bytes;
+	if (s->cap_bytes < s->admitted_bytes)
+		s->cap_bytes = s->admitted_bytes;
+	store_unowned(it, ITEM_READY);
+}
+
+void
 minio_join(struct minio_set *s, uint64_t cap_bytes)
 {
 	if (s->users++ > 0)

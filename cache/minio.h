@@ -7,8 +7,8 @@
  *  1. An item has one lease at a time.
  *  2. What a lease's holder says counts only with the generation of that
  *     lease: whoever is late is refused, and counted.
- *  3. admitted_bytes is the sum over items that are LEASED or READY, and never
- *     more than cap_bytes.
+ *  3. admitted_bytes is the sum over items that are LEASED or READY; no lease
+ *     makes it more than cap_bytes.
  *  4. The first item that does not fit closes admission; it is opened again
  *     only when a first user comes to a set that nobody used.
  *  5. READY stays READY while the set lives, unless its bytes are corrupt.
@@ -77,6 +77,10 @@ void minio_revoke(struct minio_set *s, struct minio_item it);
 	/* From a holder who died or is late. */
 void minio_corrupt(struct minio_set *s, struct minio_item it);
 	/* A READY item is EMPTY again. */
+
+void minio_adopt(struct minio_set *s, struct minio_item it);
+	/* An EMPTY item is READY at once: another listing of the same source
+	 * had it. */
 
 void minio_join(struct minio_set *s, uint64_t cap_bytes);
 	/* A user.  The first decides the cap, and opens admission; what is

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "base/io.h"
@@ -194,6 +195,42 @@ store_publish(const struct store *s, struct store_draft *d, const char *name,
 	if (linkat(AT_FDCWD, path, s->dir, name, AT_SYMLINK_FOLLOW) != 0)
 		return err_errno(err, "cache: cannot name %s", name);
 	store_abandon(d);
+	return 0;
+}
+
+int
+store_open(const struct store *s, const char *name, struct ds_err *err)
+{
+	int fd;
+
+	must_be(s, STORE_MAGIC);
+	fd = openat(s->dir, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	return fd < 0 ? err_errno(err, "cache: cannot open %s", name) : fd;
+}
+
+int
+store_used(const struct store *s, uint64_t *bytes)
+{
+	struct statvfs st;
+
+	must_be(s, STORE_MAGIC);
+	if (!s->detached)
+		return -ENOTSUP;
+	if (fstatvfs(s->dir, &st) != 0)
+		return -errno;
+	*bytes = (uint64_t)(st.f_blocks - st.f_bfree) * st.f_frsize;
+	return 0;
+}
+
+int
+store_free_bytes(const struct store *s, uint64_t *bytes, struct ds_err *err)
+{
+	struct statvfs st;
+
+	must_be(s, STORE_MAGIC);
+	if (fstatvfs(s->dir, &st) != 0)
+		return err_errno(err, "cache: cannot see what is free");
+	*bytes = (uint64_t)st.f_bavail * st.f_frsize;
 	return 0;
 }
 

@@ -27,6 +27,8 @@
 
 #include "base/err.h"
 
+#define STORE_FOLDER_PARENT	"/dev/shm"
+
 struct store;
 
 /* A file that is being made. */
@@ -59,6 +61,18 @@ int store_publish(const struct store *s, struct store_draft *d,
     const char *name, struct ds_err *err);
 	/* Names the file; the draft is done.  -EBUSY while somebody has it
 	 * open for writing: the draft is still one. */
+
+int store_open(const struct store *s, const char *name, struct ds_err *err);
+	/* A published file, for reading. */
+
+int store_used(const struct store *s, uint64_t *bytes);
+	/* All memory of the file system: drafts, files, and files without a
+	 * name that somebody still holds.  -ENOTSUP for a folder, which is not
+	 * alone on its file system. */
+
+int store_free_bytes(const struct store *s, uint64_t *bytes,
+    struct ds_err *err);
+	/* Of the file system. */
 
 int store_remove(const struct store *s, const char *name, struct ds_err *err);
 	/* The name; the memory goes with the last reader. */

@@ -61,8 +61,14 @@ extern const struct hub_options hub_defaults;
 int hub_run(const struct hub_options *o, int ready_fd, struct ds_err *err);
 	/* The whole life of a hub: takes the lock, listens, serves until it
 	 * has nothing to do, is asked to stop, or gets SIGTERM or SIGINT.
-	 * ready_fd (or -1) is written and closed when clients can connect.
+	 * ready_fd (or -1) is written "ok\n" and closed when clients can
+	 * connect; before that, on failure, it is left to the caller.
+	 * The process is changed for good: umask, signals, limits, folder.
 	 * -EALREADY: there is another one. */
+
+int hub_run_with(const struct hub_module *const *modules,
+    const struct hub_options *o, int ready_fd, struct ds_err *err);
+	/* The same with other modules than hub_modules: for tests. */
 
 /* For modules. */
 

@@ -18,5 +18,11 @@ libhost_la_SOURCES += \
 	%D%/loop.c %D%/loop.h \
 	%D%/helper.c %D%/helper.h \
 	%D%/log.c %D%/log.h \
-	%D%/hub.h
+	%D%/lock.c %D%/lock.h \
+	%D%/harden.c %D%/harden.h \
+	%D%/door.c %D%/door.h \
+	%D%/caller.c %D%/caller.h \
+	%D%/client.c %D%/clients.c %D%/clients.h \
+	%D%/hub.c %D%/hub_life.c %D%/hub_state.h %D%/hub.h \
+	%D%/cmd_serve.c
 # end of libhost_la_SOURCES

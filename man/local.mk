@@ -8,7 +8,10 @@ noinst_PROGRAMS += %D%/mkman
 man_templates = \
 	%D%/destall.1.in \
 	%D%/destall-doctor.1.in \
+	%D%/destall-demo.1.in \
 	%D%/destall-gen.1.in \
+	%D%/destall-cache.1.in \
+	%D%/destall-serve.1.in \
 	%D%/destall-completion.1.in \
 	%D%/destall-help.1.in
 # end of man_templates

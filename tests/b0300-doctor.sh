@@ -22,7 +22,7 @@ have = [c["name"] for c in doc["checks"]]
 for name in """kernel|memfd seals|memfd noexec|pidfd|pidfd of a peer|
 populate write|user namespaces|detached tmpfs|page eviction|cgroup|
 memory limit|memory available|swap|processors|descriptors|/dev/shm|
-runtime directory|perf permission|software events|cycles, user code|
+runtime directory|hub|perf permission|software events|cycles, user code|
 cycles, kernel|libpfm4|pressure (PSI)|CUDA driver|CUPTI|Python|PyTorch|
 memory cgroup|disk throttling|FUSE|strace|destall|libraries|
 part: libpfm4|part: CUDA|part: CUPTI|part: Redis|part: HTTP, S3|part: PNG|

@@ -12,10 +12,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/cgroup.h"
 #include "tests/harness/unit.h"
 #include "tool/doctor_bench.h"
 #include "tool/doctor_counters.h"
 #include "tool/doctor_cuda.h"
+#include "tool/doctor_hub.h"
 #include "tool/doctor_kernel.h"
 #include "tool/doctor_python.h"
 
@@ -160,6 +162,33 @@ shortage_is_not_blamed_on_the_thing(void **state)
 	assert_ptr_equal(doctor_blame(ENOENT, other), other);
 }
 
+/* Whose memory the hub uses: a job's is worth a word, that of everybody here
+ * is not. */
+static void
+groups_of_the_hub(void **state)
+{
+	static const char *const jobs[] = {
+		"/slurm/uid_7/job_12/step_0", "/pbspro.service/jobid/12",
+		"/docker/0123456789ab", "/system.slice/docker-0123.scope",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof jobs / sizeof *jobs; i++) {
+		assert_advises(doctor_hub_verdict(jobs[i], "/",
+		    CGROUP_NO_LIMIT), DOCTOR_LIMITED, "serve --stop");
+		assert_advises(doctor_hub_verdict(jobs[i], jobs[i], 1 << 30),
+		    DOCTOR_LIMITED, "serve --stop");
+	}
+	assert_advises(doctor_hub_verdict("/user.slice/a", "/user.slice/b",
+	    1 << 30), DOCTOR_LIMITED, "serve --stop");
+	assert_int_equal(doctor_hub_verdict("/user.slice/a", "/user.slice/a",
+	    1 << 30)->state, DOCTOR_OK);
+	assert_int_equal(doctor_hub_verdict("/user.slice/a", "/user.slice/b",
+	    CGROUP_NO_LIMIT)->state, DOCTOR_OK);
+	assert_int_equal(doctor_hub_verdict("/", "/", 1 << 30)->state,
+	    DOCTOR_OK);
+}
+
 static void
 python_that_answers(void **state)
 {
@@ -236,6 +265,7 @@ UNIT_MAIN(
 	UNIT(cuda_ladder),
 	UNIT(group_ladder),
 	UNIT(shortage_is_not_blamed_on_the_thing),
+	UNIT(groups_of_the_hub),
 	UNIT(python_that_answers),
 	UNIT(python_that_is_none),
 	UNIT(versions_compare))

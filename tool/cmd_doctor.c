@@ -38,6 +38,7 @@ static const struct {
 	{ "Kernel", doctor_kernel },
 	{ "Limits", doctor_limits },
 	{ "Limits", doctor_runtime },
+	{ "Limits", doctor_hub },
 	{ "Counters", doctor_counters },
 	{ "Accelerator", doctor_cuda },
 	{ "Python", doctor_python },

@@ -20,10 +20,10 @@
 #include "base/json.h"
 #include "base/parse.h"
 #include "base/say.h"
+#include "base/stop.h"
 #include "base/text.h"
 #include "tool/gen_plan.h"
 #include "tool/gen_run.h"
-#include "tool/gen_stop.h"
 #include "tool/gen_tar.h"
 
 extern const struct command cmd_gen;
@@ -311,7 +311,7 @@ run(const void *opts, int nr, char **operands)
 		return report_failure(o, &r, &err);
 	if (r.signal != 0) {
 		report_stopped(o, &r);
-		gen_stop_die(r.signal);
+		stop_die(r.signal);
 	}
 	if (o->json)
 		return write_result(o, operands[0], &r);

@@ -142,7 +142,8 @@ zsh_operands(FILE *out, const struct command *c)
 	} else if (c->operand_words != NULL) {
 		fputs("\t\t\t'1:operand:(", out);
 		put_words(out, c->operand_words);
-		fputs(")'", out);
+		fputs(c->max_operands > 1 ? ")' '*:operand:_files'" : ")'",
+		    out);
 	} else {
 		fputs("\t\t\t'*:operand:_files'", out);
 	}

@@ -74,6 +74,7 @@ const char *doctor_errno(int e);
 void doctor_kernel(struct doctor_report *r);
 void doctor_limits(struct doctor_report *r);
 void doctor_runtime(struct doctor_report *r);
+void doctor_hub(struct doctor_report *r);
 void doctor_counters(struct doctor_report *r);
 void doctor_cuda(struct doctor_report *r);
 void doctor_python(struct doctor_report *r);

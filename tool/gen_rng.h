@@ -18,6 +18,8 @@
 enum gen_stream {
 	GEN_STREAM_SIZE = 1, GEN_STREAM_TEXTURE, GEN_STREAM_LEAVES,
 	GEN_STREAM_NOISE,
+	/* of the demo, for each epoch */
+	GEN_STREAM_ORDER, GEN_STREAM_VICTIM,
 };
 
 struct gen_rng {

@@ -15,10 +15,10 @@
 
 #include "base/clock.h"
 #include "base/progress.h"
+#include "base/stop.h"
 #include "tool/gen_pool.h"
 #include "tool/gen_scan.h"
 #include "tool/gen_set.h"
-#include "tool/gen_stop.h"
 #include "tool/gen_tar.h"
 #include "tool/gen_threads.h"
 
@@ -29,7 +29,7 @@ struct run {
 	struct gen_outcome *out;
 	struct gen_set	set;
 	struct gen_task	task;
-	struct gen_stop	stop;
+	struct stop	stop;
 	struct progress	progress;
 	bool		is_done;	/* all is made, it is only counted */
 };
@@ -42,7 +42,7 @@ look_up(void *arg, uint64_t nr)
 	struct run *r = arg;
 
 	progress_at(&r->progress, nr);
-	return gen_stop_look(&r->stop) == 0 || r->is_done;
+	return stop_look(&r->stop) == 0 || r->is_done;
 }
 
 /* What is there, into the outcome; 1 if a signal came. */
@@ -82,7 +82,7 @@ watch_pool(struct run *r, struct gen_pool *pool)
 	    r->ask->count);
 	while (!gen_pool_is_over(pool)) {
 		(void)poll(fds, 2, REDRAW_MS);
-		if (gen_stop_look(&r->stop) != 0) {
+		if (stop_look(&r->stop) != 0) {
 			in_work = gen_pool_stop(pool);
 			fds[1].fd = -1;
 			progress_end(&r->progress);
@@ -239,11 +239,11 @@ gen_run(const struct gen_request *ask, struct gen_outcome *out,
 	rc = gen_set_open(&r.set, ask->path, ask->plan, err);
 	if (rc < 0)
 		return rc;
-	rc = gen_stop_open(&r.stop, err);
+	rc = stop_open(&r.stop, err);
 	if (rc == 0)
 		rc = ask->plan->shard_bytes > 0 ? run_shards(&r, err) :
 		    run_files(&r, err);
-	out->signal = gen_stop_close(&r.stop);
+	out->signal = stop_close(&r.stop);
 	rc = check_end(&r, rc, err);
 	gen_set_close(&r.set);
 	/* Who asked us to stop wants no more than what is done already. */

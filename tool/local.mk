@@ -4,6 +4,7 @@ destall_SOURCES += %D%/main.c
 
 libhost_la_SOURCES += \
 	%D%/commands.c %D%/commands.h \
+	%D%/modules.c \
 	%D%/cmd_doctor.c %D%/doctor.h \
 	%D%/doctor_report.c \
 	%D%/doctor_child.c %D%/doctor_child.h \
@@ -12,12 +13,19 @@ libhost_la_SOURCES += \
 	%D%/doctor_eviction.c \
 	%D%/doctor_limits.c \
 	%D%/doctor_runtime.c \
+	%D%/doctor_hub.c %D%/doctor_hub.h \
 	%D%/doctor_counters.c %D%/doctor_counters.h \
 	%D%/doctor_pfm.c \
 	%D%/doctor_cuda.c %D%/doctor_cuda.h \
 	%D%/doctor_python.c %D%/doctor_python.h \
 	%D%/doctor_bench.c %D%/doctor_bench.h \
 	%D%/doctor_build.c \
+	%D%/cmd_demo.c %D%/demo.h \
+	%D%/demo_place.c %D%/demo_place.h \
+	%D%/demo_read.c %D%/demo_read.h \
+	%D%/demo_law.c %D%/demo_law.h \
+	%D%/demo_check.c \
+	%D%/demo_show.c \
 	%D%/cmd_help.c \
 	%D%/cmd_completion.c %D%/completion.c %D%/completion.h \
 	%D%/cmd_gen.c \
@@ -32,7 +40,6 @@ libhost_la_SOURCES += \
 	%D%/gen_tar.c %D%/gen_tar.h \
 	%D%/gen_threads.c %D%/gen_threads.h \
 	%D%/gen_pool.c %D%/gen_pool.h \
-	%D%/gen_stop.c %D%/gen_stop.h \
 	%D%/gen_run.c %D%/gen_run.h
 # end of libhost_la_SOURCES
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * gen_stop.c: the signals that ask `destall gen` to stop.
+ * stop.c: the signals that ask a command to stop.
  * Runs in the command only.
  */
 
 #include <config.h>
 
-#include "tool/gen_stop.h"
+#include "base/stop.h"
 
 #include <sys/signalfd.h>
 #include <unistd.h>
@@ -31,7 +31,7 @@ choose_signals(sigset_t *set)
 }
 
 int
-gen_stop_open(struct gen_stop *s, struct ds_err *err)
+stop_open(struct stop *s, struct ds_err *err)
 {
 	struct sigaction ignore = { .sa_handler = SIG_IGN };
 	sigset_t set;
@@ -48,7 +48,7 @@ gen_stop_open(struct gen_stop *s, struct ds_err *err)
 }
 
 int
-gen_stop_look(struct gen_stop *s)
+stop_look(struct stop *s)
 {
 	struct signalfd_siginfo info;
 
@@ -61,9 +61,9 @@ gen_stop_look(struct gen_stop *s)
 }
 
 int
-gen_stop_close(struct gen_stop *s)
+stop_close(struct stop *s)
 {
-	(void)gen_stop_look(s);
+	(void)stop_look(s);
 	io_close(&s->fd);
 	must(sigaction(SIGXFSZ, &s->too_large, NULL) == 0);
 	must(pthread_sigmask(SIG_SETMASK, &s->before, NULL) == 0);
@@ -71,7 +71,7 @@ gen_stop_close(struct gen_stop *s)
 }
 
 void
-gen_stop_die(int signal_number)
+stop_die(int signal_number)
 {
 	sigset_t set;
 

@@ -1,0 +1,429 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * keeper_lease.c: the right and duty to fetch one item.  Runs in the hub only,
+ * the search for memory in its helper.
+ *
+ *     LEASE -> minio_ask -> (helper: room, store_begin) -> LEASED + descriptor
+ *     PUBLISH -> minio_check -> store_publish -> crc, file, READY -> wake
+ *
+ *  1. A producer is given a file that has all its memory and no name.
+ *  2. It gets its name, and the item becomes READY, only when its size is the
+ *     item's, and the kernel has shown that nobody can write it any more.
+ *  3. A lease that ends in any other way leaves a file without a name: its
+ *     memory goes with whoever still holds it, and counts until then, because
+ *     the file system counts it.
+ */
+
+#include <config.h>
+
+#include "cache/keeper.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "base/clock.h"
+#include "base/crash.h"
+#include "base/io.h"
+#include "base/must.h"
+
+static void
+answer_not_leased(struct client *c, uint32_t serial, enum cache_why why)
+{
+	struct wire_frame f;
+	struct wire_writer w;
+
+	wire_write(&w, &f, MSG_NOT_LEASED, serial);
+	wire_put_u32(&w, why);
+	client_answer(c, &f);
+}
+
+static void
+answer_leased(struct client *c, const struct lease *l)
+{
+	struct wire_frame f;
+	struct wire_writer w;
+
+	wire_write(&w, &f, MSG_LEASED, l->serial);
+	wire_put_u32(&w, l->generation);
+	wire_put_fd(&w, l->draft.writer);
+	client_answer(c, &f);
+}
+
+/*--- the list ------------------------------------------------------------*/
+
+static void
+unlist(struct lease *gone)
+{
+	struct lease **lp;
+
+	for (lp = &gone->keeper->leases; *lp != gone; lp = &(*lp)->next)
+		must(*lp != NULL);
+	*lp = gone->next;
+}
+
+/* What the list held is given back; the item's word is the caller's. */
+static void
+end_lease(struct lease *l)
+{
+	unlist(l);
+	if (l->allocated) {
+		l->keeper->stored_bytes -= room_pages(
+		    l->set->index->items[l->item].key.size);
+		store_abandon(&l->draft);
+	}
+	l->set->pins--;
+	free(l);
+}
+
+static struct lease *
+find_lease(struct keeper *k, const struct dataset *d, uint64_t item,
+    uint32_t client, uint32_t generation)
+{
+	struct lease *l;
+
+	for (l = k->leases; l != NULL; l = l->next) {
+		if (l->set == d && l->item == item && l->client == client &&
+		    l->generation == generation && l->allocated)
+			return l;
+	}
+	return NULL;
+}
+
+static unsigned
+count_leases(const struct keeper *k, uint32_t client)
+{
+	const struct lease *l;
+	unsigned nr = 0;
+
+	for (l = k->leases; l != NULL; l = l->next)
+		nr += l->client == client;
+	return nr;
+}
+
+/*--- granting ------------------------------------------------------------*/
+
+static bool
+find_memory(struct helper_job *job)
+{
+	struct lease *l = (struct lease *)job;
+	uint64_t size = l->set->index->items[l->item].key.size;
+
+	l->rc = crash_point("hub.allocate");
+	if (l->rc == 0)
+		l->rc = room_check(&l->room, size, &l->err);
+	if (l->rc == 0)
+		l->rc = store_begin(l->room.store, size, &l->draft, &l->err);
+	return false;
+}
+
+/* No memory: for good, unless a set that nobody uses can make room. */
+static void
+refuse_memory(struct lease *l, struct client *c)
+{
+	struct keeper *k = l->keeper;
+	struct dataset *d = l->set;
+	bool full = l->rc == -ENOSPC || l->rc == -ENOMEM;
+	bool making_room = full && drop_unused(k);
+
+	minio_no_room(&d->minio, dataset_item(d, l->item),
+	    full && !making_room);
+	if (full && !making_room)
+		log_line(hub_log(k->hub), LOG_INFO, "%s: admission is closed "
+		    "at %llu of %llu bytes: %s", d->uri,
+		    (unsigned long long)d->minio.ready_bytes,
+		    (unsigned long long)d->index->total_bytes, l->err.text);
+	dataset_changed(d);
+	answer_not_leased(c, l->serial, making_room ? CACHE_BUSY :
+	    CACHE_CLOSED);
+}
+
+static void
+memory_found(struct helper_job *job)
+{
+	struct lease *l = (struct lease *)job;
+	struct keeper *k = l->keeper;
+	struct client *c = hub_client(k->hub, l->client);
+
+	l->in_helper = false;
+	l->allocated = l->rc == 0;
+	if (l->allocated)
+		k->stored_bytes += room_pages(
+		    l->set->index->items[l->item].key.size);
+	if (l->revoked || c == NULL) {
+		end_lease(l);
+		return;
+	}
+	if (l->rc < 0) {
+		refuse_memory(l, c);
+		end_lease(l);
+		return;
+	}
+	l->deadline_ns = clock_now_ns() + hub_options(k->hub)->lease_ns;
+	answer_leased(c, l);
+	io_close(&l->draft.writer);
+}
+
+static int
+new_lease(struct keeper *k, struct dataset *d, uint64_t item,
+    const struct client *c, uint32_t serial, struct ds_err *err)
+{
+	struct lease *l = calloc(1, sizeof *l);
+
+	if (l == NULL)
+		return err_fail(err, -ENOMEM, "cache: the hub has no memory");
+	l->keeper = k;
+	l->set = d;
+	l->item = item;
+	l->client = client_id(c);
+	l->serial = serial;
+	l->generation = item_generation(atomic_load_explicit(
+	    &d->index->items[item].word, memory_order_relaxed));
+	l->draft.writer = l->draft.keeper = -1;
+	l->room = keeper_room(k);
+	l->rc = -ESHUTDOWN;	/* should the helper not get to it */
+	l->in_helper = true;
+	l->job.work = find_memory;
+	l->job.done = memory_found;
+	l->next = k->leases;
+	k->leases = l;
+	d->pins++;
+	helper_submit(hub_helper(k->hub), &l->job);
+	return 0;
+}
+
+static bool
+is_to_retry(const struct index_item *it, uint64_t since_ns)
+{
+	return atomic_load_explicit(&it->failed_ns, memory_order_relaxed) <
+	    since_ns;
+}
+
+static int
+grant(struct keeper *k, struct dataset *d, uint64_t item, struct client *c,
+    uint32_t serial, struct ds_err *err)
+{
+	int rc = count_leases(k, client_id(c)) < KEEPER_LEASES_MAX ?
+	    new_lease(k, d, item, c, serial, err) :
+	    err_fail(err, -EMFILE, "cache: a process can fetch %u items at "
+	    "once", KEEPER_LEASES_MAX);
+
+	if (rc < 0) {
+		minio_no_room(&d->minio, dataset_item(d, item), false);
+		dataset_changed(d);
+	}
+	return rc;
+}
+
+int
+lease_ask(struct keeper *k, struct client *c, struct wire_frame *f,
+    struct ds_err *err)
+{
+	struct wire_reader r;
+	struct dataset *d;
+	uint64_t item, since_ns;
+
+	wire_read(&r, f);
+	d = dataset_of(k, wire_get_u32(&r), c);
+	item = wire_get_u64(&r);
+	since_ns = wire_get_u64(&r);
+	if (!wire_read_end(&r) || d == NULL || item >= d->index->nr_items ||
+	    d->index->items[item].key.size == 0)
+		return -EBADMSG;
+	switch (minio_ask(&d->minio, dataset_item(d, item), client_id(c),
+	    is_to_retry(&d->index->items[item], since_ns))) {
+	case MINIO_GRANT:
+		return grant(k, d, item, c, f->head.serial, err);
+	case MINIO_BUSY:
+		answer_not_leased(c, f->head.serial, CACHE_BUSY);
+		return 0;
+	case MINIO_LOOK:
+		answer_not_leased(c, f->head.serial, CACHE_LOOK);
+		return 0;
+	case MINIO_CLOSED:
+		dataset_changed(d);
+		answer_not_leased(c, f->head.serial, CACHE_CLOSED);
+		return 0;
+	}
+	must(!"an answer that minio_ask() has not");
+	return 0;
+}
+
+/*--- publishing ----------------------------------------------------------*/
+
+/* A producer may have cut the file or made it longer. */
+static int
+check_draft(const struct lease *l, struct ds_err *err)
+{
+	uint64_t size = l->set->index->items[l->item].key.size;
+	struct stat st;
+
+	if (fstat(l->draft.keeper, &st) != 0)
+		return err_errno(err, "cache: cannot look at a draft");
+	if ((uint64_t)st.st_size != size ||
+	    (uint64_t)st.st_blocks * 512 > room_pages(size))
+		return err_fail(err, -EBADMSG, "cache: a draft of %lld bytes "
+		    "for an item of %llu", (long long)st.st_size,
+		    (unsigned long long)size);
+	return 0;
+}
+
+static int
+name_draft(struct keeper *k, struct lease *l, uint64_t *file,
+    struct ds_err *err)
+{
+	char name[STORE_NAME_MAX];
+	int rc = check_draft(l, err);
+
+	if (rc < 0)
+		return rc;
+	*file = ++k->next_file;
+	index_file_name(name, *file);
+	rc = crash_point("hub.publish");
+	return rc < 0 ? rc : store_publish(k->store, &l->draft, name, err);
+}
+
+static void
+publish(struct keeper *k, struct lease *l, uint32_t crc)
+{
+	struct dataset *d = l->set;
+	struct index_item *it = &d->index->items[l->item];
+	struct minio_item mi = dataset_item(d, l->item);
+	struct ds_err err;
+	uint64_t file;
+
+	if (name_draft(k, l, &file, &err) < 0) {
+		log_line(hub_log(k->hub), LOG_WARN, "%s: item %llu is not "
+		    "admitted: %s", d->uri, (unsigned long long)l->item,
+		    err.text);
+		must(minio_return(&d->minio, mi, l->client,
+		    l->generation) == 0);
+	} else {
+		/* relaxed: published by the word's release store */
+		atomic_store_explicit(&it->file, file, memory_order_relaxed);
+		atomic_store_explicit(&it->crc32c, crc, memory_order_relaxed);
+		must(minio_publish(&d->minio, mi, l->client,
+		    l->generation) == 0);
+		/* From a draft's to an item's: end_lease() takes it off. */
+		k->stored_bytes += room_pages(it->key.size);
+		d->stored_bytes += room_pages(it->key.size);
+	}
+	dataset_changed(d);
+	end_lease(l);
+}
+
+int
+lease_publish(struct keeper *k, struct client *c, struct wire_frame *f,
+    struct ds_err *err)
+{
+	uint32_t generation, crc;
+	struct wire_reader r;
+	struct dataset *d;
+	struct lease *l;
+	uint64_t item;
+
+	(void)err;
+	wire_read(&r, f);
+	d = dataset_of(k, wire_get_u32(&r), c);
+	item = wire_get_u64(&r);
+	generation = wire_get_u32(&r);
+	crc = wire_get_u32(&r);
+	if (!wire_read_end(&r) || d == NULL || item >= d->index->nr_items)
+		return -EBADMSG;
+	if (minio_check(&d->minio, dataset_item(d, item), client_id(c),
+	    generation) < 0)
+		return 0;	/* late: counted */
+	l = find_lease(k, d, item, client_id(c), generation);
+	if (l == NULL)
+		return -EBADMSG;	/* before it was given the memory */
+	publish(k, l, crc);
+	return 0;
+}
+
+int
+lease_give_up(struct keeper *k, struct client *c, struct wire_frame *f,
+    struct ds_err *err)
+{
+	uint32_t generation, code;
+	struct wire_reader r;
+	struct minio_item mi;
+	struct dataset *d;
+	struct lease *l;
+	uint64_t item;
+
+	(void)err;
+	wire_read(&r, f);
+	d = dataset_of(k, wire_get_u32(&r), c);
+	item = wire_get_u64(&r);
+	generation = wire_get_u32(&r);
+	code = wire_get_u32(&r);
+	if (!wire_read_end(&r) || d == NULL || item >= d->index->nr_items ||
+	    code > 4095)
+		return -EBADMSG;
+	mi = dataset_item(d, item);
+	if (minio_check(&d->minio, mi, client_id(c), generation) < 0)
+		return 0;
+	l = find_lease(k, d, item, client_id(c), generation);
+	if (l == NULL)
+		return -EBADMSG;
+	if (code == 0) {
+		must(minio_return(&d->minio, mi, l->client, generation) == 0);
+	} else {
+		/* relaxed: published by the word's release store */
+		atomic_store_explicit(&d->index->items[item].error, code,
+		    memory_order_relaxed);
+		atomic_store_explicit(&d->index->items[item].failed_ns,
+		    clock_now_ns(), memory_order_relaxed);
+		must(minio_fail(&d->minio, mi, l->client, generation) == 0);
+	}
+	dataset_changed(d);
+	end_lease(l);
+	return 0;
+}
+
+/*--- taking back ---------------------------------------------------------*/
+
+static void
+revoke(struct lease *l)
+{
+	minio_revoke(&l->set->minio, dataset_item(l->set, l->item));
+	dataset_changed(l->set);
+	if (l->in_helper)
+		l->revoked = true;	/* memory_found() ends it */
+	else
+		end_lease(l);
+}
+
+void
+lease_revoke_all(struct keeper *k, uint32_t client, const struct dataset *set)
+{
+	struct lease *l, *next;
+
+	for (l = k->leases; l != NULL; l = next) {
+		next = l->next;
+		if (l->client == client && (set == NULL || l->set == set) &&
+		    !l->revoked) {
+			(void)crash_point("hub.revoke");
+			revoke(l);
+		}
+	}
+}
+
+void
+lease_expire(struct keeper *k, uint64_t now_ns)
+{
+	struct lease *l, *next;
+
+	for (l = k->leases; l != NULL; l = next) {
+		next = l->next;
+		if (l->in_helper || now_ns < l->deadline_ns)
+			continue;
+		l->set->expired++;
+		log_line(hub_log(k->hub), LOG_WARN, "%s: item %llu is not there "
+		    "after %.1f s: client %u may be stuck in reading it",
+		    l->set->uri, (unsigned long long)l->item,
+		    (double)hub_options(k->hub)->lease_ns / (double)NS_PER_S,
+		    l->client);
+		revoke(l);
+	}
+}

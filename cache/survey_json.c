@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * survey_json.c: `destall cache stat --json`.  Runs in the command only.
+ *
+ * The members that doc and man page name are promised to scripts.
+ */
+
+#include <config.h>
+
+#include "cache/survey.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/say.h"
+
+static json_t *
+must_have(json_t *value)
+{
+	if (value == NULL)
+		say_no_memory();
+	return value;
+}
+
+static void
+put(json_t *object, const char *key, json_t *value)
+{
+	if (json_object_set_new(object, key, must_have(value)) != 0)
+		say_no_memory();
+}
+
+static void
+put_count(json_t *object, const char *key, uint64_t n)
+{
+	put(object, key, json_integer((json_int_t)n));
+}
+
+static void
+put_us(json_t *object, const char *key, uint64_t ns)
+{
+	put(object, key, json_real((double)ns / 1000));
+}
+
+static void
+append(json_t *array, json_t *value)
+{
+	if (json_array_append_new(array, value) != 0)
+		say_no_memory();
+}
+
+/*--- data sets -----------------------------------------------------------*/
+
+static const struct {
+	const char	*key;
+	enum cache_stat	word;
+} counts[] = {
+	{ "items", CACHE_STAT_ITEMS },
+	{ "bytes", CACHE_STAT_BYTES },
+	{ "cached_items", CACHE_STAT_CACHED_ITEMS },
+	{ "cached_bytes", CACHE_STAT_CACHED_BYTES },
+	{ "hits", CACHE_STAT_HITS },
+	{ "misses", CACHE_STAT_MISSES },
+	{ "storage_reads", CACHE_STAT_STORAGE_READS },
+	{ "storage_bytes", CACHE_STAT_STORAGE_BYTES },
+	{ "cached_pages_bytes", CACHE_STAT_CACHED_PAGES_BYTES },
+	{ "index_bytes", CACHE_STAT_INDEX_BYTES },
+	{ "failed_items", CACHE_STAT_FAILED_ITEMS },
+	{ "corrupt_items", CACHE_STAT_CORRUPT },
+	{ "leases", CACHE_STAT_LEASES },
+	{ "late_publishes", CACHE_STAT_LATE },
+	{ "expired_leases", CACHE_STAT_EXPIRED },
+};
+
+static json_t *
+make_set(const struct survey_set *s)
+{
+	json_t *set = must_have(json_object());
+	uint64_t cap = s->word[CACHE_STAT_CAP_BYTES];
+
+	put(set, "root", json_text(s->root));
+	for (unsigned i = 0; i < sizeof counts / sizeof counts[0]; i++)
+		put_count(set, counts[i].key, s->word[counts[i].word]);
+	put(set, "cap_bytes", cap > 0 ? json_integer((json_int_t)cap) :
+	    json_null());
+	put(set, "in_use", json_boolean(s->in_use));
+	put(set, "admission", json_string(s->closed ? "closed" : "open"));
+	put_us(set, "fetch_p50_us", s->word[CACHE_STAT_FETCH_P50_NS]);
+	put_us(set, "fetch_p99_us", s->word[CACHE_STAT_FETCH_P99_NS]);
+	put_us(set, "fetch_max_us", s->word[CACHE_STAT_FETCH_MAX_NS]);
+	return set;
+}
+
+/*--- jobs and hub --------------------------------------------------------*/
+
+/* The name begins with it; 0 in another form. */
+static uint64_t
+pid_of(const char *name)
+{
+	uint64_t pid = 0;
+
+	for (; *name >= '0' && *name <= '9' && pid < UINT32_MAX; name++)
+		pid = pid * 10 + (uint64_t)(*name - '0');
+	return pid;
+}
+
+static json_t *
+make_job(const struct survey *s, const struct survey_job *j)
+{
+	const struct survey_set *set = survey_find(s, j->set);
+	json_t *job = must_have(json_object());
+
+	put_count(job, "pid", pid_of(j->name));
+	put(job, "name", json_text(j->name));
+	put(job, "live", json_boolean(j->live));
+	put(job, "root", set != NULL ? json_text(set->root) : json_null());
+	put_count(job, "hits", j->count[COUNT_HITS]);
+	put_count(job, "misses", j->count[COUNT_MISSES]);
+	put_count(job, "storage_reads", j->count[COUNT_STORAGE_READS]);
+	put_count(job, "storage_bytes", j->count[COUNT_STORAGE_BYTES]);
+	put_count(job, "failures", j->count[COUNT_FAILURES]);
+	return job;
+}
+
+static json_t *
+make_hub(const struct survey_hub *h)
+{
+	json_t *hub = must_have(json_object());
+	char generation[17];
+
+	/* A name, and more than the integers of many readers. */
+	(void)snprintf(generation, sizeof generation, "%016" PRIx64,
+	    h->generation);
+	put_count(hub, "pid", h->pid);
+	put(hub, "generation", json_string(generation));
+	put(hub, "up_seconds", json_real((double)h->up_ns / (double)NS_PER_S));
+	put_count(hub, "clients", h->clients);
+	put_count(hub, "connects", h->connects);
+	put_count(hub, "deaths", h->deaths);
+	put_count(hub, "refused", h->refused);
+	put_count(hub, "expelled", h->expelled);
+	put_count(hub, "turns", h->turns);
+	put_us(hub, "longest_turn_cpu_us", h->longest_turn_cpu_ns);
+	put_us(hub, "longest_turn_wall_us", h->longest_turn_wall_ns);
+	return hub;
+}
+
+int
+survey_write_json(const struct survey *s, const char *path,
+    struct ds_err *err)
+{
+	json_t *doc = json_doc_new();
+	json_t *sets = must_have(json_array()), *jobs = must_have(json_array());
+
+	for (size_t i = 0; i < s->nr_sets; i++)
+		append(sets, make_set(&s->sets[i]));
+	for (size_t i = 0; i < s->nr_jobs; i++)
+		append(jobs, make_job(s, &s->jobs[i]));
+	put(doc, "datasets", sets);
+	put_count(doc, "budget_bytes", s->hub.budget_bytes);
+	put_count(doc, "used_bytes", s->hub.used_bytes);
+	put(doc, "jobs", jobs);
+	put(doc, "hub", make_hub(&s->hub));
+	return json_doc_write(doc, path, err);
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * demo_law.h: in which orders the demo reads, and what caches of one size
+ * would have to read from storage then.  Runs in the command only; pure.
+ *
+ * Every epoch reads each item once, in a new random order.  A cache holds items
+ * of cap_bytes at most.  Which ones, and so how many are missing in an epoch:
+ *
+ *   MinIO    admits until the first item that does not fit, and evicts none:
+ *            (1 - c) n in every epoch but the first, if c is the share that
+ *            it holds.  No cache can do better in every epoch.
+ *   LRU      evicts what was not read for longest: (1 - c)(1 - ln(1 - c)) n.
+ *   random   evicts any: c ln(c + (1 - c) exp(1 / c)) n, after some epochs.
+ *
+ * The page cache of Linux lies between the last two: for random reads of whole
+ * files it was measured near the last one (Mohan et al., Analyzing and
+ * Mitigating Data Stalls in DNN Training, VLDB 2021, for c = .35 and .65).
+ * The closed forms are for many items of one size; here the caches are run,
+ * item by item, over the very orders that are read.
+ */
+
+#ifndef TOOL_DEMO_LAW_H
+#define TOOL_DEMO_LAW_H
+
+#include <stdint.h>
+
+#include "base/err.h"
+
+struct demo_law {
+	uint32_t	items;
+	unsigned	epochs;
+	uint64_t	seed;
+	uint64_t	cap_bytes;
+	uint64_t	*size;		/* of each item */
+	uint32_t	**order;	/* of each epoch */
+	uint64_t	*lru;		/* misses of each epoch */
+	uint64_t	*random;
+	uint64_t	admitted;	/* by MinIO, in the first order */
+	uint64_t	admitted_bytes;
+	uint64_t	largest;	/* item */
+};
+
+int demo_law_init(struct demo_law *l, uint32_t items, unsigned epochs,
+    uint64_t seed, struct ds_err *err);
+	/* Makes the orders; sizes are to be filled in. */
+void demo_law_fini(struct demo_law *l);
+
+int demo_law_run(struct demo_law *l, uint64_t cap_bytes, struct ds_err *err);
+
+#endif
