@@ -313,6 +313,7 @@ own_faults_are_not_the_items(void **state)
 
 	(void)state;
 	hub.hold_writers = true;
+	settle();		/* it has closed what it was sent */
 	allow_files(3, &was);
 	assert_int_equal(ds_get(data, BIG, &item, &err), -EMFILE);
 	setrlimit(RLIMIT_NOFILE, &was);
