@@ -236,6 +236,22 @@ compare_places(const void *a, const void *b, void *arg)
 	    m->names + y->name_off + m->common);
 }
 
+/* Members of a shard may well have one name; then their places help. */
+static int
+refuse_twice(const struct listing_maker *m, const struct place *p,
+    struct ds_err *err)
+{
+	const struct listing_item *a = &m->items[p[0].item];
+	const struct listing_item *b = &m->items[p[1].item];
+
+	err_fail(err, -EEXIST, "listing: %s", m->names + a->name_off);
+	if (a->shard_len == 0)
+		return err_hint(err, -EEXIST, "there twice");
+	return err_hint(err, -EEXIST, "there twice, at bytes %llu and %llu",
+	    (unsigned long long)(a->offset < b->offset ? a : b)->offset,
+	    (unsigned long long)(a->offset < b->offset ? b : a)->offset);
+}
+
 static int
 sort_places(struct listing_maker *m, struct place **out, struct ds_err *err)
 {
@@ -252,10 +268,9 @@ sort_places(struct listing_maker *m, struct place **out, struct ds_err *err)
 	qsort_r(places, nr, sizeof *places, compare_places, m);
 	for (size_t i = 1; i < nr; i++) {
 		if (compare_places(&places[i - 1], &places[i], m) == 0) {
-			err_fail(err, -EEXIST, "listing: %s",
-			    m->names + m->items[places[i].item].name_off);
+			refuse_twice(m, &places[i - 1], err);
 			free(places);
-			return err_hint(err, -EEXIST, "there twice");
+			return -EEXIST;
 		}
 	}
 	*out = places;

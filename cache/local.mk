@@ -3,12 +3,15 @@
 libguest_la_SOURCES += \
 	%D%/messages.h \
 	%D%/listing.c %D%/listing_check.c %D%/listing.h \
+	%D%/index.c %D%/index.h \
+	%D%/page.c %D%/page.h \
 	%D%/source.c %D%/source.h \
 	%D%/source_root.c %D%/source_root.h \
 	%D%/source_file.c %D%/source_file.h \
 	%D%/source_dir.c \
-	%D%/index.c %D%/index.h \
-	%D%/page.c %D%/page.h
+	%D%/source_tar.c \
+	%D%/tar.c %D%/tar.h \
+	%D%/tar_pax.c %D%/tar_pax.h
 # end of libguest_la_SOURCES
 
 # What a job does with a data set, from the hit to the miss.

@@ -17,7 +17,7 @@
 
 #define SOURCE_MAGIC	0x53524345u	/* "SRCE" */
 
-static const struct source_ops *const table[] = { &source_dir };
+static const struct source_ops *const table[] = { &source_tar, &source_dir };
 
 /* The back end, and where the path begins. */
 static const struct source_ops *

@@ -36,7 +36,6 @@ struct source_notes {		/* what a listing left out, for people */
 	uint64_t too_long;	/* names over LISTING_NAME_MAX */
 	uint64_t too_large;	/* files over SOURCE_ITEM_MAX */
 	uint64_t members;	/* of shards: links, folders, devices */
-	uint64_t endless;	/* shards without their end mark */
 };
 
 struct source_ops {

@@ -148,11 +148,15 @@ int
 source_fail(const struct source *s, const char *name, int rc, const char *why,
     struct ds_err *err)
 {
+	size_t len = strlen(s->path);
+
+	if (s->shard != NULL)		/* is in the path as well */
+		len -= strlen(s->shard) + 1;
 	if (why == NULL) {
 		errno = -rc;
-		return err_errno(err, "%s/%s", s->path, name);
+		return err_errno(err, "%.*s/%s", (int)len, s->path, name);
 	}
-	err_fail(err, rc, "%s/%s", s->path, name);
+	err_fail(err, rc, "%.*s/%s", (int)len, s->path, name);
 	return err_hint(err, rc, "%s", why);
 }
 

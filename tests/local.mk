@@ -38,16 +38,21 @@ unit_tests = \
 	%D%/unit_say \
 	%D%/unit_command \
 	%D%/unit_listing \
-	%D%/unit_source_dir \
 	%D%/unit_loop \
 	%D%/unit_helper \
 	%D%/unit_log \
+	%D%/unit_rundir \
 	%D%/unit_hub \
 	%D%/unit_clients \
-	%D%/unit_rundir \
 	%D%/unit_link \
 	%D%/unit_spawn \
+	%D%/unit_source_dir \
+	%D%/unit_source_tar \
 	%D%/unit_store \
+	%D%/unit_minio \
+	%D%/unit_index \
+	%D%/unit_page \
+	%D%/unit_race \
 	%D%/unit_data \
 	%D%/unit_get \
 	%D%/unit_get_threads \
@@ -98,6 +103,8 @@ scenarios = \
 	%D%/b0302-doctor-python.sh \
 	%D%/b0303-doctor-machine.sh \
 	%D%/b0304-doctor-cuda.sh \
+	%D%/c0400-model.sh \
+	%D%/c0410-source-tar.sh \
 	%D%/c0401-example.sh \
 	%D%/n0001-failing-memory.sh \
 	%D%/n0002-failing-output.sh \
@@ -114,6 +121,7 @@ scenarios = \
 dist_check_SCRIPTS += $(scenarios)
 TESTS += $(scenarios)
 
+include %D%/model/local.mk
 include %D%/fuzz/local.mk
 include %D%/bench/local.mk
 

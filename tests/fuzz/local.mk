@@ -11,7 +11,11 @@ fuzz_targets = \
 	%D%/fuzz_json \
 	%D%/fuzz_text \
 	%D%/fuzz_wire \
-	%D%/fuzz_segment
+	%D%/fuzz_segment \
+	%D%/fuzz_index \
+	%D%/fuzz_page \
+	%D%/fuzz_listing \
+	%D%/fuzz_tar
 # end of fuzz_targets
 check_PROGRAMS += $(fuzz_targets)
 check_LTLIBRARIES += libreplay.la
@@ -28,6 +32,10 @@ endif
 %C%_fuzz_text_LDADD = $(fuzz_ldadd)
 %C%_fuzz_wire_LDADD = $(fuzz_ldadd)
 %C%_fuzz_segment_LDADD = $(fuzz_ldadd)
+%C%_fuzz_index_LDADD = $(fuzz_ldadd)
+%C%_fuzz_page_LDADD = $(fuzz_ldadd)
+%C%_fuzz_listing_LDADD = $(fuzz_ldadd)
+%C%_fuzz_tar_LDADD = $(fuzz_ldadd)
 
 # `make fuzz` keeps what it found new in %D%/new/NAME and an input that broke
 # something in %D%/broken-NAME-*.  `make fuzz-merge` puts the smallest set that

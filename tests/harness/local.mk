@@ -8,6 +8,7 @@ libleak_la_SOURCES = %D%/leak.c %D%/leak.h %D%/heap.c %D%/heap.h %D%/unit.h \
 	%D%/folder.h
 
 harness_programs = \
+	%D%/items \
 	%D%/leaky \
 	%D%/reader \
 	%D%/slowstat \
@@ -15,6 +16,7 @@ harness_programs = \
 	%D%/victim
 # end of harness_programs
 check_PROGRAMS += $(harness_programs)
+%C%_items_LDADD = libguest.la
 %C%_leaky_LDADD = libleak.la
 %C%_reader_LDADD =
 %C%_slowstat_SOURCES = %D%/slowstat.c tests/shim/slow_state.h
