@@ -341,7 +341,7 @@ static void
 bad_headers(void **state)
 {
 	static const char *const packed[] = {
-		"\x1f\x8b", "\x28\xb5\x2f\xfd", "\xfd" "7zXZ", "BZh9",
+		"\x1f\x8b", "\x28\xb5\x2f\xfd", "\xfd\x37zXZ", "BZh9",
 	};
 	size_t at;
 
