@@ -494,7 +494,9 @@ cut_short(void **state)
 
 		assert_int_equal(judge(&err), want);
 	}
-	/* A file that became shorter, and one that cannot be read. */
+	a.len = mark - BLOCK;		/* the body of the last is missing */
+	expect_refused(a.len - BLOCK, "larger than what is left");
+	/* A file that cannot be read. */
 	a.len = whole;
 	a.error = EIO;
 	a.piece = BLOCK;
