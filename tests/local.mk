@@ -110,6 +110,7 @@ scenarios = \
 	%D%/c0410-minio.sh \
 	%D%/c0400-serve.sh \
 	%D%/c0401-serve-usage.sh \
+	%D%/c0402-start.sh \
 	%D%/n0001-failing-memory.sh \
 	%D%/n0002-failing-output.sh \
 	%D%/n0003-storm.sh \
@@ -125,7 +126,8 @@ scenarios = \
 	%D%/n0403-hub-storm.sh \
 	%D%/x0200-gen-kill.sh \
 	%D%/x0201-gen-signal.sh \
-	%D%/x0400-hub-kill.sh
+	%D%/x0400-hub-kill.sh \
+	%D%/x0401-start-kill.sh
 # end of scenarios
 dist_check_SCRIPTS += $(scenarios)
 TESTS += $(scenarios)
