@@ -124,6 +124,7 @@ scenarios = \
 	%D%/n0401-hub-hostile.sh \
 	%D%/n0402-hub-lost.sh \
 	%D%/n0403-hub-storm.sh \
+	%D%/n0404-hub-failing-calls.sh \
 	%D%/x0200-gen-kill.sh \
 	%D%/x0201-gen-signal.sh \
 	%D%/x0400-hub-kill.sh \
