@@ -116,7 +116,8 @@ scenarios = \
 	%D%/n0204-gen-failing-calls.sh \
 	%D%/n0205-gen-moved.sh \
 	%D%/x0200-gen-kill.sh \
-	%D%/x0201-gen-signal.sh
+	%D%/x0201-gen-signal.sh \
+	%D%/x0401-client-kill.sh
 # end of scenarios
 dist_check_SCRIPTS += $(scenarios)
 TESTS += $(scenarios)
