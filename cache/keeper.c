@@ -198,19 +198,26 @@ gone(void *state, struct client *c)
 	drop_superseded(k);
 }
 
-/* relaxed: for people (hub/control.h) */
-static void
-tick(void *state, uint64_t now_ns)
+void
+keeper_tell(struct keeper *k)
 {
-	struct keeper *k = state;
 	struct room r = keeper_room(k);
 	struct control *control = hub_control(k->hub);
 
-	lease_expire(k, now_ns);
+	/* relaxed: for people (hub/control.h) */
 	atomic_store_explicit(&control->budget_bytes, k->budget_bytes,
 	    memory_order_relaxed);
 	atomic_store_explicit(&control->used_bytes, room_used(&r),
 	    memory_order_relaxed);
+}
+
+static void
+tick(void *state, uint64_t now_ns)
+{
+	struct keeper *k = state;
+
+	lease_expire(k, now_ns);
+	keeper_tell(k);
 }
 
 static bool

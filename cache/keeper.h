@@ -218,6 +218,9 @@ struct keeper {
 
 struct room keeper_room(const struct keeper *k);
 
+void keeper_tell(struct keeper *k);
+	/* Brings what the control segment says of memory up to date. */
+
 extern const struct hub_module keeper_module;
 
 #endif

@@ -90,7 +90,7 @@ dataset_changed(struct dataset *d)
 static int
 new_page(struct segment *page, uint64_t generation, struct ds_err *err)
 {
-	const size_t len = room_pages(sizeof(struct page));
+	const size_t len = sizeof(struct page);
 	struct segment_head head = {
 		.magic = page_kind.magic, .layout = page_kind.layout,
 		.byte_order = SEGMENT_BYTE_ORDER, .head_size = sizeof head,
@@ -152,7 +152,7 @@ new_attachment(struct keeper *k, struct attachment **out, struct client *c,
 	a->client = client_id(c);
 	a->job = client_job(c);
 	strncpy(a->name, client_name(c), sizeof a->name - 1);
-	k->page_bytes += a->page.len;
+	k->page_bytes += room_pages(a->page.len);
 	*out = a;
 	return 0;
 }
@@ -232,7 +232,7 @@ dataset_detach(struct keeper *k, struct dataset *d, struct attachment **at)
 	(void)dataset_copy_page(a, NULL);	/* what was copied last, if not */
 	page_copy_add(&d->gone, &a->copy);
 	stat_keep(k, d, a);
-	k->page_bytes -= a->page.len;
+	k->page_bytes -= room_pages(a->page.len);
 	segment_detach(&a->page);
 	free(a);
 	minio_leave(&d->minio);

@@ -98,6 +98,7 @@ stat_sets(struct keeper *k, struct client *c, struct wire_frame *f,
 	if (!sound)
 		return -EBADMSG;
 	if (d == NULL) {
+		keeper_tell(k);		/* who asked for all looks there next */
 		client_done(c, f->head.serial);
 		return 0;
 	}

@@ -245,6 +245,29 @@ give_up(struct world *w, struct turn *t, unsigned c, unsigned failed)
 	return end_fill(w, p, c, failed ? FAIL : GIVE_UP);
 }
 
+/* Publishes what another process has the lease of, and waits on. */
+static bool
+pretend(struct world *w, struct turn *t, unsigned c, unsigned b)
+{
+	struct person *p = &w->client[c];
+	uint64_t word;
+
+	(void)b;
+	if (!is_at(w, c, AT_WAIT) || w->lies == 0)
+		return false;
+	word = word_of(w, p->set, p->item);
+	if (item_owner(word) == number_of(t, c))
+		return false;
+	p->generation = (uint8_t)item_generation(word);
+	tell(t, "client %c says that it has filled item %u: a lie", letter(c),
+	    p->item);
+	if (!push(p, PUBLISH))
+		return false;
+	p->generation = 0;
+	w->lies--;
+	return true;
+}
+
 /*--- reading -------------------------------------------------------------*/
 
 static bool
@@ -390,6 +413,7 @@ const struct rule client_rules[] = {
 	{ fill, MAX_CLIENTS, 1, false },
 	{ publish, MAX_CLIENTS, 1, false },
 	{ give_up, MAX_CLIENTS, 2, false },
+	{ pretend, MAX_CLIENTS, 1, false },
 	{ map, MAX_CLIENTS, 1, false },
 	{ unmap, MAX_CLIENTS, 2, false },
 	{ close_set, MAX_CLIENTS, 1, false },
