@@ -128,9 +128,8 @@ scenarios = \
 	%D%/x0200-gen-kill.sh \
 	%D%/x0201-gen-signal.sh \
 	%D%/x0400-hub-kill.sh \
-	%D%/x0401-start-kill.sh
+	%D%/x0401-start-kill.sh \
 	%D%/x0401-client-kill.sh
-	%D%/x0400-hub-kill.sh
 # end of scenarios
 dist_check_SCRIPTS += $(scenarios)
 TESTS += $(scenarios)
