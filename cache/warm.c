@@ -246,6 +246,7 @@ measure(struct warm *w)
 	}
 	ds_data_counts(w->data, &c);
 	out->items = w->items;
+	out->left_out = w->data->source->notes;
 	out->read_items = c.storage_reads;
 	out->read_bytes = c.storage_bytes;
 }
@@ -290,8 +291,8 @@ warm_run(const struct warm_request *ask, struct warm_outcome *out,
 	if (rc == 0) {
 		w.items = ds_data_count(w.data);
 		rc = w.data->index.index != NULL ? fill(&w, ask, err) :
-		    err_fail(err, -ENOTSUP, "%s: the hub does not cache it",
-		    ask->uri);
+		    err_fail(err, -ENOTSUP, "%s: the hub does not cache it: "
+		    "%s", ask->uri, w.data->no_cache.text);
 		ds_data_close(&w.data);
 	}
 	ds_disconnect(&w.hub);

@@ -8,7 +8,7 @@ AM_TESTS_ENVIRONMENT = \
 	PYTHON='$(PYTHON)'; export PYTHON;
 TEST_EXTENSIONS = .sh
 SH_LOG_COMPILER = $(SHELL)
-EXTRA_DIST += %D%/lib.sh %D%/gen.sh %D%/suite.sh %D%/check-all %D%/fresh-debian
+EXTRA_DIST += %D%/lib.sh %D%/gen.sh %D%/cache.sh %D%/suite.sh %D%/check-all %D%/fresh-debian
 
 include %D%/harness/local.mk
 
@@ -116,7 +116,11 @@ scenarios = \
 	%D%/n0204-gen-failing-calls.sh \
 	%D%/n0205-gen-moved.sh \
 	%D%/x0200-gen-kill.sh \
-	%D%/x0201-gen-signal.sh
+	%D%/x0201-gen-signal.sh \
+	%D%/c0501-cache-stat.sh \
+	%D%/c0502-cache-warm.sh \
+	%D%/c0503-cache-drop.sh \
+	%D%/c0601-demo.sh
 # end of scenarios
 dist_check_SCRIPTS += $(scenarios)
 TESTS += $(scenarios)
