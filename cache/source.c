@@ -17,25 +17,26 @@
 
 #define SOURCE_MAGIC	0x53524345u	/* "SRCE" */
 
-static const struct source_ops *const table[] = { &source_tar, &source_dir };
+static const struct source_ops *const table[] = {
+	&source_tar,
+	&source_dir,		/* takes anything: the last */
+};
 
 /* The back end, and where the path begins. */
 static const struct source_ops *
 find_ops(const char *uri, const char **path)
 {
-	for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
-		const char *scheme = table[i]->scheme;
-		size_t len = scheme != NULL ? strlen(scheme) : 0;
+	const struct source_ops *const *ops = table;
 
-		*path = uri;
-		if (scheme == NULL)
-			return table[i];
+	for (; (*ops)->scheme != NULL; ops++) {
+		size_t len = strlen((*ops)->scheme);
+
 		*path = uri + len + 1;
-		if (strncmp(uri, scheme, len) == 0 && uri[len] == ':')
-			return table[i];
+		if (strncmp(uri, (*ops)->scheme, len) == 0 && uri[len] == ':')
+			return *ops;
 	}
-	must(!"the table ends with a plain path");
-	return NULL;
+	*path = uri;
+	return *ops;
 }
 
 /* uri and path, so that one data set has one name. */

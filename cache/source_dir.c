@@ -142,7 +142,7 @@ find_type(int dirfd, const struct dirent *e, struct stat *st)
 		return e->d_type;
 	if (fstatat(dirfd, e->d_name, st, AT_SYMLINK_NOFOLLOW) != 0)
 		return -errno;
-	return IFTODT(st->st_mode);
+	return (int)IFTODT(st->st_mode);
 }
 
 static int

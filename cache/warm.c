@@ -86,15 +86,16 @@ warm_item(struct warm *w, uint64_t i)
 	struct ds_info info;
 	struct ds_err err;
 
-	if (!is_there(w, i)) {
+	if (ds_data_info(w->data, i, &info) < 0)
+		info.size = 0;
+	if (info.size > 0 && !is_there(w, i)) {
 		if (ds_get(w->data, i, &item, &err) < 0)
 			note_failure(w, &err);
 		else
 			ds_put(w->data, &item);
 	}
-	if (ds_data_info(w->data, i, &info) == 0)
-		atomic_fetch_add_explicit(&w->done_bytes, info.size,
-		    memory_order_relaxed);
+	atomic_fetch_add_explicit(&w->done_bytes, info.size,
+	    memory_order_relaxed);
 	atomic_fetch_add_explicit(&w->done, 1, memory_order_relaxed);
 }
 

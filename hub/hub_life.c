@@ -301,8 +301,6 @@ hub_run_with(const struct hub_module *const *modules,
 	rc = begin(h, err);
 	if (rc == 0)
 		rc = live(h, ready_fd, err);
-	else if (h->log != NULL)
-		log_line(h->log, LOG_ERROR, "the hub cannot start: %s", err->text);
 	end(h);
 	h->magic = 0;
 	free(h);

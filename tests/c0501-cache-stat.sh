@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # c0501: destall cache stat: what it shows, for people and for scripts.
 . "${top_srcdir:?run by make check}/tests/lib.sh"
-. "$top_srcdir/tests/cache.sh"
+. "$top_srcdir/tests/cachecmd.sh"
 
 escape=$(printf '\033')
 no_escapes() { ! grep -q "$escape" "$work/out" || fail "escape sequences: $1"; }

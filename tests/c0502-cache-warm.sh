@@ -2,7 +2,7 @@
 # c0502: destall cache warm: all of a data set, a share of it, what fits, what
 # cannot be read, and what comes between.
 . "${top_srcdir:?run by make check}/tests/lib.sh"
-. "$top_srcdir/tests/cache.sh"
+. "$top_srcdir/tests/cachecmd.sh"
 
 make_data data 200
 : > data/empty
@@ -55,8 +55,7 @@ expect_err '^destall: cache warm: left out: 1 links to folders, to nowhere or ou
 stop_hub
 
 # A ceiling that is less than the data set: 4 KiB for each item.
-run "$destall" serve --cache 1M
-expect_status 0
+start_hub --cache 1M
 make_data large 400
 run "$destall" cache warm large
 expect_status 0
@@ -77,7 +76,7 @@ stop_hub
 configured WITH_CRASH_POINTS || exit 0
 
 # An item that cannot be read costs that item.
-run "$destall" serve
+start_hub
 run env DS_DIE_AT=cache.leased:3:EIO "$destall" cache warm data
 expect_status 1
 expect_out '^data: 199 of 201 items are cached'
@@ -93,8 +92,7 @@ stop_hub
 
 # begin_warm: stopped in the middle; its number in $warm.
 begin_warm() {
-	run "$destall" serve
-	expect_status 0
+	start_hub
 	DS_DIE_AT=cache.leased:20:stop "$destall" cache warm --threads 1 data \
 	    > "$work/out" 2> "$work/err" &
 	warm=$!

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # c0503: destall cache drop: forgets what nobody uses, and nothing else.
 . "${top_srcdir:?run by make check}/tests/lib.sh"
-. "$top_srcdir/tests/cache.sh"
+. "$top_srcdir/tests/cachecmd.sh"
 
 make_data data 30
 make_data other 5

@@ -1,48 +1,33 @@
 # SPDX-License-Identifier: Apache-2.0
-# cache.sh: what the tests of `destall cache` share.  Sourced after lib.sh.
+# cache.sh: what the tests of the cache share.  Sourced after lib.sh, which gives
+# each test a runtime directory, and so a hub, of its own.  The programs are
+# those of tests/harness/mkset.c and job.c.
 
-# make_data DIR COUNT: files of 1000 bytes each, every one of them another.
-make_data() {
-	mkdir -p "$1/a" "$1/b"
-	n=0
-	while [ $n -lt "$2" ]; do
-		folder=a
-		[ $((n % 2)) -eq 0 ] || folder=b
-		printf '%01000d' $n > "$1/$folder/$n"
-		n=$((n + 1))
-	done
+. "$top_srcdir/tests/hub.sh"
+
+mkset() { "$(harness mkset)" "$@"; }
+job() { "$(harness job)" "$@"; }
+
+# word FILE LINE NAME: the number after NAME in the first line that begins
+# with LINE, of what job printed.
+word() {
+	awk -v line="$2" -v name="$3" '$1 == line {
+		for (i = 1; i < NF; i++)
+			if ($i == name) { print $(i + 1); exit }
+	}' "$1"
 }
 
-# check_json PYTHON: over the document of `stat --json`, as d; s is its first
-# data set.
-check_json() {
-	[ -n "${PYTHON-}" ] || return 0
-	"$destall" cache stat --json > "$work/stat.json" || fail "stat --json"
-	"$PYTHON" -c '
+# stat_of PATH...: numbers of `destall cache stat --json`: used_bytes,
+# hub.pid, datasets.0.hits, each on a line.
+stat_of() {
+	"$destall" cache stat --json | "$PYTHON" -c '
 import json, sys
-d = json.load(open(sys.argv[1]))
-s = d["datasets"][0] if d["datasets"] else None
-'"$1" "$work/stat.json" || fail "$(cat "$work/stat.json")"
+doc = json.load(sys.stdin)
+for path in sys.argv[1:]:
+    at = doc
+    for key in path.split("."):
+        at = at[int(key) if key.isdigit() else key]
+    print(at)' "$@"
 }
 
-# hold DIR [SHARE]: a job that has read it and keeps it open; its number in
-# $holder.
-hold() {
-	rm -f "$work/hold.in" "$work/hold.out"
-	mkfifo "$work/hold.in" "$work/hold.out"
-	"$(harness holder)" "$@" < "$work/hold.in" > "$work/hold.out" &
-	holder=$!
-	exec 8> "$work/hold.in" 9< "$work/hold.out"
-	read -r word <&9 || word="nothing: it died"
-	[ "$word" = ready ] || fail "the holder said $word"
-}
-
-let_go() {
-	exec 8>&- 9<&-
-	wait "$holder" || fail "the holder failed"
-}
-
-stop_hub() {
-	run "$destall" serve --stop
-	expect_status 0
-}
+need_python() { [ -n "${PYTHON-}" ] || skip "configured without Python"; }

@@ -8,7 +8,8 @@ AM_TESTS_ENVIRONMENT = \
 	PYTHON='$(PYTHON)'; export PYTHON;
 TEST_EXTENSIONS = .sh
 SH_LOG_COMPILER = $(SHELL)
-EXTRA_DIST += %D%/lib.sh %D%/gen.sh %D%/cache.sh %D%/suite.sh %D%/check-all %D%/fresh-debian
+EXTRA_DIST += %D%/lib.sh %D%/gen.sh %D%/hub.sh %D%/cache.sh %D%/cachecmd.sh \
+	%D%/suite.sh %D%/check-all %D%/fresh-debian
 
 include %D%/harness/local.mk
 
@@ -103,9 +104,12 @@ scenarios = \
 	%D%/b0302-doctor-python.sh \
 	%D%/b0303-doctor-machine.sh \
 	%D%/b0304-doctor-cuda.sh \
-	%D%/c0400-model.sh \
-	%D%/c0410-source-tar.sh \
-	%D%/c0401-example.sh \
+	%D%/c0402-model.sh \
+	%D%/c0403-example.sh \
+	%D%/c0404-source-tar.sh \
+	%D%/c0410-minio.sh \
+	%D%/c0400-serve.sh \
+	%D%/c0401-serve-usage.sh \
 	%D%/n0001-failing-memory.sh \
 	%D%/n0002-failing-output.sh \
 	%D%/n0003-storm.sh \
@@ -115,12 +119,17 @@ scenarios = \
 	%D%/n0203-gen-lock.sh \
 	%D%/n0204-gen-failing-calls.sh \
 	%D%/n0205-gen-moved.sh \
+	%D%/n0400-hub-clients.sh \
+	%D%/n0401-hub-hostile.sh \
+	%D%/n0402-hub-lost.sh \
+	%D%/n0403-hub-storm.sh \
 	%D%/x0200-gen-kill.sh \
 	%D%/x0201-gen-signal.sh \
 	%D%/c0501-cache-stat.sh \
 	%D%/c0502-cache-warm.sh \
 	%D%/c0503-cache-drop.sh \
-	%D%/c0601-demo.sh
+	%D%/c0601-demo.sh \
+	%D%/x0400-hub-kill.sh
 # end of scenarios
 dist_check_SCRIPTS += $(scenarios)
 TESTS += $(scenarios)

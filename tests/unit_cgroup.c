@@ -313,6 +313,22 @@ escapes_in_mount_points(void **state)
 }
 
 static void
+group_of_another_process(void **state)
+{
+	struct cgroup g;
+
+	(void)state;
+	tree_v2("/mine");
+	put("proc/42/cgroup", "0::/yours\n");
+	put("sys/fs/cgroup/mine/memory.max", "4096\n");
+	put("sys/fs/cgroup/yours/memory.max", "8192\n");
+	assert_int_equal(cgroup_find_of(&g, root, 42, "memory", NULL), 0);
+	assert_dir(&g, "/sys/fs/cgroup/yours");
+	assert_int_equal(cgroup_find_of(&g, root, 43, "memory", NULL), -ENOENT);
+	tree_free();
+}
+
+static void
 quota_is_the_least_of_all_levels(void **state)
 {
 	struct cgroup g;
@@ -462,6 +478,7 @@ UNIT_MAIN(
 	UNIT(mount_of_a_subtree),
 	UNIT(group_outside_of_the_namespace),
 	UNIT(escapes_in_mount_points),
+	UNIT(group_of_another_process),
 	UNIT(quota_is_the_least_of_all_levels),
 	UNIT(huge_numbers_are_no_limit),
 	UNIT(garbage_in_a_file_is_refused),

@@ -16,6 +16,7 @@
 #include "tests/fuzz/fuzz.h"
 
 #define WORDS	(CACHE_COUNTS + HIST_BUCKETS)
+#define COPIES	8u		/* enough for one input */
 
 const char fuzz_name[] = "page";
 
@@ -92,6 +93,7 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 	static struct page page;
 	static struct plain now, before;
 	static struct page_copy copy;
+	unsigned copies = 0;
 
 	memset(&page, 0, sizeof page);
 	memset(&now, 0, sizeof now);
@@ -101,7 +103,7 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 		unsigned i = bytes[0] | (unsigned)bytes[1] << 8;
 		uint64_t value;
 
-		if (i >= WORDS)
+		if (i >= WORDS && ++copies <= COPIES)
 			copy_page(&page, &copy, &now, &before);
 		if (len < 10)
 			break;

@@ -15,7 +15,8 @@ fuzz_targets = \
 	%D%/fuzz_index \
 	%D%/fuzz_page \
 	%D%/fuzz_listing \
-	%D%/fuzz_tar
+	%D%/fuzz_tar \
+	%D%/fuzz_hub
 # end of fuzz_targets
 check_PROGRAMS += $(fuzz_targets)
 check_LTLIBRARIES += libreplay.la
@@ -36,6 +37,7 @@ endif
 %C%_fuzz_page_LDADD = $(fuzz_ldadd)
 %C%_fuzz_listing_LDADD = $(fuzz_ldadd)
 %C%_fuzz_tar_LDADD = $(fuzz_ldadd)
+%C%_fuzz_hub_LDADD = $(fuzz_ldadd)
 
 # `make fuzz` keeps what it found new in %D%/new/NAME and an input that broke
 # something in %D%/broken-NAME-*.  `make fuzz-merge` puts the smallest set that

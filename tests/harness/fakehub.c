@@ -329,7 +329,8 @@ grant(struct fake *k, uint64_t i, uint32_t serial)
 	wire_put_fd(&w, k->drafts[i].writer);
 	must(wire_write_end(&w));
 	answer(k, &f);
-	io_close(&k->drafts[i].writer);
+	if (!k->hold_writers)
+		io_close(&k->drafts[i].writer);
 }
 
 static void

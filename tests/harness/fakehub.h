@@ -57,9 +57,9 @@ struct fake {
 	_Atomic int	grant;			/* enum fake_grant */
 	_Atomic uint32_t hang_up_at;		/* a message: no answer, end */
 	_Atomic uint32_t die_after;		/* answered, then the end */
-	_Atomic bool	ask_list;		/* OPEN is answered by LIST */
 	_Atomic bool	refuse_open;
 	_Atomic bool	give_bad_page, give_bad_view;
+	_Atomic bool	hold_writers;		/* until they are given up */
 	_Atomic int	free_after;		/* BUSY so often, then GRANT */
 
 	/* What it was told. */

@@ -10,7 +10,10 @@ libleak_la_SOURCES = %D%/leak.c %D%/leak.h %D%/heap.c %D%/heap.h %D%/unit.h \
 harness_programs = \
 	%D%/holder \
 	%D%/items \
+	%D%/job \
+	%D%/frames \
 	%D%/leaky \
+	%D%/mkset \
 	%D%/reader \
 	%D%/slowstat \
 	%D%/storm \
@@ -19,7 +22,12 @@ harness_programs = \
 check_PROGRAMS += $(harness_programs)
 %C%_holder_LDADD = libguest.la
 %C%_items_LDADD = libguest.la
+%C%_job_SOURCES = %D%/job.c %D%/content.h
+%C%_job_LDADD = libdestall.la
+%C%_frames_LDADD = libhost.la
 %C%_leaky_LDADD = libleak.la
+%C%_mkset_SOURCES = %D%/mkset.c %D%/content.h
+%C%_mkset_LDADD = libguest.la
 %C%_reader_LDADD =
 %C%_slowstat_SOURCES = %D%/slowstat.c tests/shim/slow_state.h
 %C%_slowstat_LDADD =

@@ -245,6 +245,25 @@ give_up(struct world *w, struct turn *t, unsigned c, unsigned failed)
 	return end_fill(w, p, c, failed ? FAIL : GIVE_UP);
 }
 
+/* Publishes what another one has the lease of, and waits on. */
+static bool
+pretend(struct world *w, struct turn *t, unsigned c, unsigned b)
+{
+	struct person *p = &w->client[c];
+
+	(void)b;
+	if (!is_at(w, c, AT_WAIT) || w->lies == 0)
+		return false;
+	p->generation = (uint8_t)item_generation(word_of(w, p->set, p->item));
+	tell(t, "client %c says that it has filled item %u: a lie", letter(c),
+	    p->item);
+	if (!push(p, PUBLISH))
+		return false;
+	p->generation = 0;
+	w->lies--;
+	return true;
+}
+
 /*--- reading -------------------------------------------------------------*/
 
 static bool
@@ -390,6 +409,7 @@ const struct rule client_rules[] = {
 	{ fill, MAX_CLIENTS, 1, false },
 	{ publish, MAX_CLIENTS, 1, false },
 	{ give_up, MAX_CLIENTS, 2, false },
+	{ pretend, MAX_CLIENTS, 1, false },
 	{ map, MAX_CLIENTS, 1, false },
 	{ unmap, MAX_CLIENTS, 2, false },
 	{ close_set, MAX_CLIENTS, 1, false },

@@ -85,10 +85,10 @@ leave(struct world *w, struct turn *t, unsigned c)
 		return;
 	for (unsigned i = 0; i < t->cfg->items; i++) {
 		uint64_t word = word_of(w, set, i);
+		struct file *f = file_of(w, set, i, item_generation(word));
 
-		if (item_state(word) == ITEM_LEASED &&
-		    item_owner(word) == c + 1u &&
-		    !is_broken_by(t, BREAK_REVOKE))
+		if (item_state(word) == ITEM_LEASED && f != NULL &&
+		    f->client == c && !is_broken_by(t, BREAK_REVOKE))
 			revoke(w, t, set, i);
 	}
 	if (!is_broken_by(t, BREAK_LEAVE))
@@ -119,7 +119,8 @@ handle_open(struct world *w, struct turn *t, unsigned c, unsigned set)
 	tell(t, "OPEN of set %u", set);
 	if (d->number == 0)
 		d->number = ++w->sets;
-	minio_join(&d->m, t->cfg->cap);
+	minio_join(&d->m, c + 1u == t->cfg->clients ?
+	    t->cfg->cap - t->cfg->last_cap_less : t->cfg->cap);
 	w->client[c].member = (uint8_t)(set + 1);
 	if (w->client[c].life == ALIVE)
 		w->client[c].at = AT_PICK;
@@ -157,7 +158,9 @@ handle_lease(struct world *w, struct turn *t, unsigned c,
 	enum minio_answer a;
 
 	tell(t, "LEASE of item %u", m->item);
-	a = minio_ask(&d->m, it, c + 1, c + 1u == t->cfg->clients);
+	a = minio_ask(&d->m, it, number_of(t, c), c + 1u == t->cfg->clients);
+	if (a == MINIO_CLOSED && !d->m.closed)
+		t->step->broken = "10: it did not fit and closed nothing";
 	if (a != MINIO_GRANT) {
 		answer(w, t, c, a);
 		return;
@@ -209,7 +212,7 @@ handle_publish(struct world *w, struct turn *t, unsigned c,
 	struct minio_set *s = &w->set[m->set].m;
 	struct minio_item it = item_of(w, m->set, m->item);
 	uint64_t word = word_of(w, m->set, m->item);
-	uint32_t owner = c + 1, generation = m->generation;
+	uint32_t owner = number_of(t, c), generation = m->generation;
 	struct world before;
 	struct file *f;
 
@@ -248,9 +251,9 @@ handle_give_up(struct world *w, struct turn *t, unsigned c,
 	    "GIVE_UP", m->item, m->generation);
 	memcpy(&before, w, sizeof before);
 	if (m->what == FAIL)
-		rc = minio_fail(s, it, c + 1, m->generation);
+		rc = minio_fail(s, it, number_of(t, c), m->generation);
 	else
-		rc = minio_return(s, it, c + 1, m->generation);
+		rc = minio_return(s, it, number_of(t, c), m->generation);
 	if (rc < 0) {
 		tell(t, ": too late");
 		check_late(&before, w, m->set, false, t);
@@ -367,7 +370,7 @@ allocated(struct world *w, struct turn *t, unsigned i, unsigned failed)
 	while (set < t->cfg->sets && w->set[set].number != f->number)
 		set++;
 	holds = set < t->cfg->sets && (is_broken_by(t, BREAK_HOLDS) ||
-	    minio_holds(item_of(w, set, item), c + 1u, f->generation));
+	    minio_holds(item_of(w, set, item), number_of(t, c), f->generation));
 	tell(t, "the helper has %s for item %u (lease %u)",
 	    failed ? "no memory" : "memory", item, f->generation);
 	if (holds && !failed) {

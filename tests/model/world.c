@@ -32,6 +32,12 @@ is_broken_by(const struct turn *t, enum break_rule rule)
 	return t->cfg->broken == rule;
 }
 
+uint32_t
+number_of(const struct turn *t, unsigned client)
+{
+	return t->cfg->threads && client == 1 ? 1 : client + 1;
+}
+
 /* Adds to what is told of this step. */
 void
 tell(struct turn *t, const char *fmt, ...)

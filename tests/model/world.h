@@ -22,7 +22,8 @@
  *  8. What a lease's former holder says changes nothing, and a publish is
  *     counted.
  *  9. Nothing of a set in use is dropped: READY ends by corrupt bytes only.
- * 10. Admission that was closed stays so while the set is used.
+ * 10. Admission closes with the first item that does not fit, and stays closed
+ *     while the set is used.
  * And in the end:
  * 11. When the hub is quiet, no memory is counted that nobody holds, and no
  *     item is leased to a dead client.
@@ -76,11 +77,14 @@ struct config {
 	bool	large;			/* only when all are asked for */
 	uint8_t	sets, items, clients;
 	uint8_t	cap, budget;		/* in items */
+	uint8_t	last_cap_less;		/* what the last client says */
+	bool	threads;		/* A and B are of one process */
 	uint8_t	visits[MAX_CLIENTS][MAX_VISITS];	/* set + 1 */
 	uint8_t	orphans;		/* clients that may fork: bits */
 	uint8_t	mortal;			/* clients that may die: bits */
 	uint8_t	flips;			/* faults of memory */
-	uint8_t	lies;			/* reports of what is sound */
+	uint8_t	lies;			/* reports of what is sound, publishes
+					 * of what another has the lease of */
 	uint8_t	early;			/* leases that end in the helper */
 	bool	fails;			/* items may fail to be read */
 	bool	no_memory;		/* allocations may fail */
@@ -171,6 +175,8 @@ unsigned world_blocked(const struct config *cfg, const struct world *w);
 bool is_broken_by(const struct turn *t, enum break_rule rule);
 void tell(struct turn *t, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
+uint32_t number_of(const struct turn *t, unsigned client);
+	/* Its number for the hub: threads of a process have the same one. */
 struct minio_item item_of(struct world *w, unsigned set, unsigned item);
 uint64_t word_of(const struct world *w, unsigned set, unsigned item);
 struct file *file_of(struct world *w, unsigned set, unsigned item,

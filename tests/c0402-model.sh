@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# c0400: the protocol of leases holds in every order of events of a small
+# c0402: the protocol of leases holds in every order of events of a small
 # world (tests/model/world.h), and the search finds each rule that is broken on
 # purpose.  `make check-all` runs the configurations that take minutes.
 . "${top_srcdir:?run by make check}/tests/lib.sh"
@@ -8,7 +8,7 @@ model=$top_builddir/tests/model/model
 run "$model"
 expect_status 0
 cat "$work/out"
-[ "$(grep -c ': all hold$' "$work/out")" -eq 6 ] || fail "not every configuration was seen"
+[ "$(grep -c ': all hold$' "$work/out")" -eq 7 ] || fail "not every configuration was seen"
 event "$(awk '{ n += $4 } END { print n }' "$work/out")" "steps of the model"
 
 # breaks RULE CONFIGURATION TEXT...: found there, with a trace in words that
@@ -41,5 +41,5 @@ event "$broken" "broken rules of the model found"
 run "$model" --break none-such
 expect_status 2
 for rule in $(sed -n 's/.*there are: //p' "$work/err"); do
-	grep -q "^breaks $rule " "$top_srcdir/tests/c0400-model.sh" || fail "nobody breaks $rule"
+	grep -q "^breaks $rule " "$top_srcdir/tests/c0402-model.sh" || fail "nobody breaks $rule"
 done

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# c0410: shards that tar, Python and destall gen make are read item by item,
+# c0404: shards that tar, Python and destall gen make are read item by item,
 # byte for byte; what cannot be read is refused with one line.
 . "${top_srcdir:?run by make check}/tests/lib.sh"
 . "$top_srcdir/tests/gen.sh"

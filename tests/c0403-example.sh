@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# c0401: the example of doc/examples is built by the command that it names,
+# c0403: the example of doc/examples is built by the command that it names,
 # against the library of this build, and does what it says.
 . "${top_srcdir:?run by make check}/tests/lib.sh"
 need pkg-config
