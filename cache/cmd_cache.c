@@ -144,6 +144,28 @@ say_full(const struct warm_outcome *r)
 		    "with what");
 }
 
+/* What is in the folder and no item. */
+static void
+say_left_out(const struct source_notes *n)
+{
+	const struct {
+		uint64_t nr;
+		const char *what;
+	} notes[] = {
+		{ n->unreadable, "that may not be looked at" },
+		{ n->links, "links to folders, to nowhere or out of it" },
+		{ n->others, "that are no files" },
+		{ n->too_long, "with names that are too long" },
+		{ n->too_large, "that are too large" },
+	};
+
+	for (unsigned i = 0; i < sizeof notes / sizeof notes[0]; i++) {
+		if (notes[i].nr > 0)
+			say("cache warm: left out: %llu %s",
+			    (unsigned long long)notes[i].nr, notes[i].what);
+	}
+}
+
 static int
 report_warm(const char *uri, const struct warm_outcome *r)
 {
@@ -154,6 +176,7 @@ report_warm(const char *uri, const struct warm_outcome *r)
 	}
 	print_warm(uri, r);
 	say_full(r);
+	say_left_out(&r->left_out);
 	if (r->failed_items == 0)
 		return STATUS_OK;
 	say("cache warm: %llu item%s could not be read, the first: %s",

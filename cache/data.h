@@ -53,6 +53,7 @@ struct ds_data {
 	uint32_t	set;		/* its number at the hub */
 	uint64_t	nr_items;
 	struct index_map index;		/* .index NULL: not cached */
+	struct ds_err	no_cache;	/* and why, if the hub was asked */
 	struct listing	listing;	/* .head NULL: the index lists them */
 	struct view	view;
 	struct keep	keep;

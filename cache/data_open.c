@@ -141,16 +141,17 @@ open_at_hub(struct ds_data *d, uint64_t stamp, int *listing,
 	/* Without a stamp the hub cannot but ask for the list. */
 	if (stamp != 0)
 		rc = ask_open(d->link, source_uri(d->source), stamp,
-		    d->set_up.share, -1, &s, NULL);
+		    d->set_up.share, -1, &s, &d->no_cache);
 	if (rc == ASK_LIST) {
 		*listing = list(d, err);
 		if (*listing < 0)
 			return *listing;
 		rc = ask_open(d->link, source_uri(d->source), stamp,
-		    d->set_up.share, *listing, &s, NULL);
+		    d->set_up.share, *listing, &s,
+		    &d->no_cache);
 	}
 	if (rc == ASK_OPENED)
-		(void)attach_or_close(d, &s, NULL);
+		(void)attach_or_close(d, &s, &d->no_cache);
 	return 0;
 }
 

@@ -98,7 +98,9 @@ stat_sets(struct keeper *k, struct client *c, struct wire_frame *f,
 	if (!sound)
 		return -EBADMSG;
 	if (d == NULL) {
-		keeper_tell(k);		/* who asked for all looks there next */
+		/* Who asked for all looks at the control segment next. */
+		hub_tell(k->hub);
+		keeper_tell(k);
 		client_done(c, f->head.serial);
 		return 0;
 	}

@@ -29,12 +29,6 @@ text_percent(char out[PERCENT], uint64_t part, uint64_t whole)
 	return out;
 }
 
-static const char *
-plural(uint64_t n)
-{
-	return n == 1 ? "" : "s";
-}
-
 /*--- the head ------------------------------------------------------------*/
 
 static void
@@ -54,30 +48,81 @@ print_hub(const struct term *t, const struct survey_hub *h)
 
 /*--- data sets -----------------------------------------------------------*/
 
-static const char *
-state_of(const struct survey_set *s)
+/* The columns that data sets and processes share. */
+static void
+put_use(const uint64_t count[CACHE_COUNTS], const char *state)
 {
-	return s->in_use ? "in use" : "idle";
+	uint64_t gets = count[COUNT_HITS] + count[COUNT_MISSES];
+	char hits[PERCENT], reads[TEXT_FIGURE];
+
+	printf(" %7s %9s  %-6s  ",
+	    text_percent(hits, count[COUNT_HITS], gets),
+	    text_count(reads, count[COUNT_STORAGE_READS]), state);
 }
 
 static void
 print_set(const struct term *t, const struct survey_set *s)
 {
 	const uint64_t *w = s->word;
-	char items[TEXT_FIGURE], cached[TEXT_FIGURE], reads[TEXT_FIGURE];
-	char share[PERCENT], hits[PERCENT], root[NAME_SIZE];
+	uint64_t count[CACHE_COUNTS] = {
+		[COUNT_HITS] = w[CACHE_STAT_HITS],
+		[COUNT_MISSES] = w[CACHE_STAT_MISSES],
+		[COUNT_STORAGE_READS] = w[CACHE_STAT_STORAGE_READS],
+	};
+	char items[TEXT_FIGURE], cached[TEXT_FIGURE], share[PERCENT];
+	char root[NAME_SIZE];
 
 	text_clean(root, sizeof root, s->root);
-	printf("%11s %7s %8s %7s %13s  %-6s  %s%s%s\n",
+	printf("%9s %7s %8s",
 	    text_count(items, w[CACHE_STAT_ITEMS]),
 	    text_percent(share, w[CACHE_STAT_CACHED_BYTES],
 	    w[CACHE_STAT_BYTES]),
-	    text_size(cached, w[CACHE_STAT_CACHED_BYTES]),
-	    text_percent(hits, w[CACHE_STAT_HITS],
-	    w[CACHE_STAT_HITS] + w[CACHE_STAT_MISSES]),
-	    text_count(reads, w[CACHE_STAT_STORAGE_READS]), state_of(s),
-	    term_on(t, TERM_BOLD), root, term_off(t));
+	    text_size(cached, w[CACHE_STAT_CACHED_BYTES]));
+	put_use(count, s->in_use ? "in use" : "idle");
+	printf("%s%s%s\n", term_on(t, TERM_BOLD), root, term_off(t));
 }
+
+/*--- processes -----------------------------------------------------------*/
+
+static void
+print_job(const uint64_t count[CACHE_COUNTS], const char *state,
+    const char *name)
+{
+	char clean[256];
+
+	text_clean(clean, sizeof clean, name);
+	printf("%26s", "");
+	put_use(count, state);
+	printf("  %s\n", clean);
+}
+
+/* Those that live, then all others in one row. */
+static void
+print_jobs(const struct survey *s, uint32_t set)
+{
+	uint64_t sum[CACHE_COUNTS] = { 0 }, ended = 0;
+	char name[64], count[TEXT_FIGURE];
+
+	for (size_t i = 0; i < s->nr_jobs; i++) {
+		const struct survey_job *j = &s->jobs[i];
+
+		if (j->set != set)
+			continue;
+		if (j->live) {
+			print_job(j->count, "runs", j->name);
+			continue;
+		}
+		ended++;
+		for (unsigned n = 0; n < CACHE_COUNTS; n++)
+			sum[n] += j->count[n];
+	}
+	(void)snprintf(name, sizeof name, "%s process%s",
+	    text_count(count, ended), ended == 1 ? "" : "es");
+	if (ended > 0)
+		print_job(sum, "ended", name);
+}
+
+/*--- the whole -----------------------------------------------------------*/
 
 static void
 note(const struct term *t, uint64_t n, const char *text)
@@ -85,53 +130,25 @@ note(const struct term *t, uint64_t n, const char *text)
 	char count[TEXT_FIGURE];
 
 	if (n > 0)
-		printf("%39s%s%s item%s %s%s\n", "", term_on(t, TERM_WARN),
-		    text_count(count, n), plural(n), text, term_off(t));
+		printf("%56s%s%s item%s %s%s\n", "", term_on(t, TERM_WARN),
+		    text_count(count, n), n == 1 ? "" : "s", text,
+		    term_off(t));
 }
 
 static void
 print_sets(const struct term *t, const struct survey *s)
 {
-	printf("\n%s%11s %16s %7s %13s  %-6s  %s%s\n", term_on(t, TERM_DIM),
-	    "items", "cached", "hits", "storage reads", "state", "data set",
+	printf("\n%s%9s %16s %7s %9s  %-6s  %s%s\n", term_on(t, TERM_DIM),
+	    "items", "cached", "hits", "reads", "state", "data set, process",
 	    term_off(t));
 	for (size_t i = 0; i < s->nr_sets; i++) {
 		print_set(t, &s->sets[i]);
+		print_jobs(s, s->sets[i].set);
 		note(t, s->sets[i].word[CACHE_STAT_FAILED_ITEMS],
 		    "could not be read");
 		note(t, s->sets[i].word[CACHE_STAT_CORRUPT],
 		    "found damaged, and dropped");
 	}
-}
-
-/*--- jobs ----------------------------------------------------------------*/
-
-static void
-print_job(const struct survey *s, const struct survey_job *j)
-{
-	const struct survey_set *set = survey_find(s, j->set);
-	uint64_t hits = j->count[COUNT_HITS];
-	char gets[TEXT_FIGURE], share[PERCENT], reads[TEXT_FIGURE];
-	char bytes[TEXT_FIGURE], name[256], root[NAME_SIZE];
-
-	text_clean(name, sizeof name, j->name);
-	text_clean(root, sizeof root, set != NULL ? set->root : "(dropped)");
-	printf("%11s %7s %13s %8s  %-6s  %-20s  %s\n",
-	    text_count(gets, hits + j->count[COUNT_MISSES]),
-	    text_percent(share, hits, hits + j->count[COUNT_MISSES]),
-	    text_count(reads, j->count[COUNT_STORAGE_READS]),
-	    text_size(bytes, j->count[COUNT_STORAGE_BYTES]),
-	    j->live ? "runs" : "ended", name, root);
-}
-
-static void
-print_jobs(const struct term *t, const struct survey *s)
-{
-	printf("\n%s%11s %7s %22s  %-6s  %-20s  %s%s\n", term_on(t, TERM_DIM),
-	    "gets", "hits", "storage reads", "state", "process", "data set",
-	    term_off(t));
-	for (size_t i = 0; i < s->nr_jobs; i++)
-		print_job(s, &s->jobs[i]);
 }
 
 void
@@ -141,11 +158,9 @@ survey_print(const struct survey *s)
 
 	term_init(&t, stdout);
 	print_hub(&t, &s->hub);
-	if (s->nr_sets == 0)
+	if (s->nr_sets > 0)
+		print_sets(&t, s);
+	else
 		puts("Nothing is cached. A job that runs with the cache fills "
 		    "it, or: destall cache warm DIR");
-	else
-		print_sets(&t, s);
-	if (s->nr_jobs > 0)
-		print_jobs(&t, s);
 }

@@ -86,15 +86,16 @@ warm_item(struct warm *w, uint64_t i)
 	struct ds_info info;
 	struct ds_err err;
 
-	if (!is_there(w, i)) {
+	if (ds_data_info(w->data, i, &info) < 0)
+		info.size = 0;
+	if (info.size > 0 && !is_there(w, i)) {
 		if (ds_get(w->data, i, &item, &err) < 0)
 			note_failure(w, &err);
 		else
 			ds_put(w->data, &item);
 	}
-	if (ds_data_info(w->data, i, &info) == 0)
-		atomic_fetch_add_explicit(&w->done_bytes, info.size,
-		    memory_order_relaxed);
+	atomic_fetch_add_explicit(&w->done_bytes, info.size,
+	    memory_order_relaxed);
 	atomic_fetch_add_explicit(&w->done, 1, memory_order_relaxed);
 }
 
@@ -246,6 +247,7 @@ measure(struct warm *w)
 	}
 	ds_data_counts(w->data, &c);
 	out->items = w->items;
+	out->left_out = w->data->source->notes;
 	out->read_items = c.storage_reads;
 	out->read_bytes = c.storage_bytes;
 }
@@ -290,8 +292,8 @@ warm_run(const struct warm_request *ask, struct warm_outcome *out,
 	if (rc == 0) {
 		w.items = ds_data_count(w.data);
 		rc = w.data->index.index != NULL ? fill(&w, ask, err) :
-		    err_fail(err, -ENOTSUP, "%s: the hub does not cache it",
-		    ask->uri);
+		    err_fail(err, -ENOTSUP, "%s: the hub does not cache it: "
+		    "%s", ask->uri, w.data->no_cache.text);
 		ds_data_close(&w.data);
 	}
 	ds_disconnect(&w.hub);

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "cache/source.h"
 
 #define WARM_THREADS_MAX	256u	/* fetches of one process at once */
 
@@ -28,6 +29,7 @@ struct warm_outcome {
 	uint64_t	cap_bytes;	/* the share that holds; 0: none */
 	uint64_t	empty_items;	/* there is nothing to cache */
 	uint64_t	largest_bytes;	/* item */
+	struct source_notes left_out;	/* of the listing */
 	uint64_t	read_items;	/* by us */
 	uint64_t	read_bytes;
 	uint64_t	failed_items;

@@ -8,8 +8,8 @@ AM_TESTS_ENVIRONMENT = \
 	PYTHON='$(PYTHON)'; export PYTHON;
 TEST_EXTENSIONS = .sh
 SH_LOG_COMPILER = $(SHELL)
-EXTRA_DIST += %D%/lib.sh %D%/gen.sh %D%/hub.sh %D%/cache.sh %D%/suite.sh %D%/check-all %D%/fresh-debian
-EXTRA_DIST += %D%/lib.sh %D%/gen.sh %D%/hub.sh %D%/suite.sh %D%/check-all %D%/fresh-debian
+EXTRA_DIST += %D%/lib.sh %D%/gen.sh %D%/hub.sh %D%/cache.sh %D%/cachecmd.sh \
+	%D%/suite.sh %D%/check-all %D%/fresh-debian
 
 include %D%/harness/local.mk
 
@@ -130,6 +130,11 @@ scenarios = \
 	%D%/x0400-hub-kill.sh \
 	%D%/x0401-start-kill.sh \
 	%D%/x0401-client-kill.sh
+	%D%/c0501-cache-stat.sh \
+	%D%/c0502-cache-warm.sh \
+	%D%/c0503-cache-drop.sh \
+	%D%/c0601-demo.sh \
+	%D%/x0400-hub-kill.sh
 # end of scenarios
 dist_check_SCRIPTS += $(scenarios)
 TESTS += $(scenarios)

@@ -17,6 +17,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdbool.h>
 
 uint64_t
 demo_ideal(const struct demo_found *f, unsigned epoch)
@@ -46,6 +47,16 @@ check_epoch(const struct demo_found *f, const struct demo_run *r, unsigned e,
 	return 0;
 }
 
+/* The hub has it in millionths. */
+static bool
+is_share(const struct demo_found *f, uint64_t cap_bytes)
+{
+	double want = f->part * (double)f->bytes, got = (double)cap_bytes;
+	double off = want > got ? want - got : got - want;
+
+	return off <= 1 + (double)f->bytes / 1e6;
+}
+
 static int
 check_held(const struct demo_found *f, const struct demo_run *r,
     struct ds_err *err)
@@ -60,6 +71,9 @@ check_held(const struct demo_found *f, const struct demo_run *r,
 		return err_fail(err, -EBADMSG, "demo: the jobs counted %" PRIu64
 		    " reads from storage, the hub %" PRIu64, reads,
 		    h->storage_reads);
+	if (!is_share(f, h->cap_bytes))
+		return err_fail(err, -EBADMSG, "demo: %s of %" PRIu64 " bytes "
+		    "is not %" PRIu64, f->share, f->bytes, h->cap_bytes);
 	if (h->bytes > l->cap_bytes || (h->items < l->items &&
 	    h->bytes + l->largest <= l->cap_bytes))
 		return err_fail(err, -EBADMSG, "demo: %" PRIu64 " bytes are "
@@ -67,9 +81,10 @@ check_held(const struct demo_found *f, const struct demo_run *r,
 		    "memory?", h->bytes, l->cap_bytes);
 	if (r->jobs == 1 && (h->items != l->admitted ||
 	    h->bytes != l->admitted_bytes))
-		return err_fail(err, -EBADMSG, "demo: %" PRIu64 " items are "
-		    "cached where %" PRIu64 " fit before the first that does "
-		    "not", h->items, l->admitted);
+		return err_fail(err, -EBADMSG, "demo: %" PRIu64 " items of %"
+		    PRIu64 " bytes are cached where %" PRIu64 " of %" PRIu64
+		    " fit before the first that does not", h->items, h->bytes,
+		    l->admitted, l->admitted_bytes);
 	return 0;
 }
 
@@ -79,9 +94,10 @@ demo_check(const struct demo_found *f, struct ds_err *err)
 	int rc = 0;
 
 	for (unsigned i = 0; rc == 0 && i < DEMO_RUNS; i++) {
-		rc = check_held(f, &f->run[i], err);
 		for (unsigned e = 0; rc == 0 && e < DEMO_EPOCHS; e++)
 			rc = check_epoch(f, &f->run[i], e, err);
+		if (rc == 0)
+			rc = check_held(f, &f->run[i], err);
 	}
 	return rc;
 }

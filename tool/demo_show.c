@@ -20,7 +20,7 @@
 #include "base/text.h"
 
 #define LABEL	24u		/* columns before a bar */
-#define FIGURES	18u		/* and after it */
+#define FIGURES	19u		/* and after it, and a column free */
 #define BAR_MAX	60u
 
 /*--- bars ----------------------------------------------------------------*/
