@@ -129,12 +129,11 @@ scenarios = \
 	%D%/x0201-gen-signal.sh \
 	%D%/x0400-hub-kill.sh \
 	%D%/x0401-start-kill.sh \
-	%D%/x0401-client-kill.sh
+	%D%/x0401-client-kill.sh \
 	%D%/c0501-cache-stat.sh \
 	%D%/c0502-cache-warm.sh \
 	%D%/c0503-cache-drop.sh \
-	%D%/c0601-demo.sh \
-	%D%/x0400-hub-kill.sh
+	%D%/c0601-demo.sh
 # end of scenarios
 dist_check_SCRIPTS += $(scenarios)
 TESTS += $(scenarios)
