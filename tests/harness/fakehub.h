@@ -42,6 +42,7 @@ enum fake_grant { FAKE_GRANT, FAKE_BUSY, FAKE_LOOK, FAKE_CLOSED, FAKE_REFUSE };
 struct fake {
 	pthread_t	thread;
 	int		sock;
+	pthread_mutex_t	lock;		/* of items: the test changes them too */
 	struct segment	control;
 	struct segment	index_seg;
 	struct index	*index;
