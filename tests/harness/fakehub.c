@@ -199,6 +199,15 @@ fake_fail(struct fake *k, uint64_t i, uint32_t error, uint64_t when_ns)
 }
 
 void
+fake_forget(struct fake *k, uint64_t i)
+{
+	pthread_mutex_lock(&k->lock);
+	if (item_state(k->index->items[i].word) == ITEM_READY)
+		set_word(k, i, ITEM_EMPTY);
+	pthread_mutex_unlock(&k->lock);
+}
+
+void
 fake_set_word(struct fake *k, uint64_t i, enum item_state state)
 {
 	pthread_mutex_lock(&k->lock);

@@ -79,6 +79,8 @@ void fake_publish(struct fake *k, uint64_t i);
 void fake_spoil(struct fake *k, uint64_t i);
 	/* Publishes bytes that are not those of its crc. */
 void fake_fail(struct fake *k, uint64_t i, uint32_t error, uint64_t when_ns);
+void fake_forget(struct fake *k, uint64_t i);
+	/* Empty again, if it is ready. */
 void fake_set_word(struct fake *k, uint64_t i, enum item_state state);
 
 #endif
