@@ -46,10 +46,10 @@ size_of(const void *data, uint64_t i)
 static void
 drop_page(struct ds_data *d)
 {
-	if (!d->page_is_hubs)
+	if (d->hubs_page_len == 0)
 		free(d->page);
 	else if (data_is_ours(d))
-		munmap(d->page, sizeof *d->page);
+		munmap(d->page, d->hubs_page_len);
 }
 
 void

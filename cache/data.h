@@ -20,6 +20,7 @@
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/err.h"
@@ -57,7 +58,7 @@ struct ds_data {
 	struct view	view;
 	struct keep	keep;
 	struct page	*page;		/* the hub's, or our own */
-	bool		page_is_hubs;
+	size_t		hubs_page_len;	/* 0: our own */
 	uint64_t	patience_ns;
 	_Atomic uint64_t epoch_ns;	/* when this one began */
 	_Atomic uint64_t nr_audits;	/* hits that might have been chosen */

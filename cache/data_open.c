@@ -30,19 +30,19 @@ map_page(struct ds_data *d, int fd, struct ds_err *err)
 	void *base;
 
 	if (seals < 0 || (seals & F_SEAL_SHRINK) == 0 || fstat(fd, &st) != 0 ||
-	    st.st_size != (off_t)sizeof *d->page)
+	    st.st_size < (off_t)sizeof *d->page)
 		return err_fail(err, -EBADMSG,
 		    "%s: not one of this build", page_kind.name);
-	rc = memfd_map_writer(fd, sizeof *d->page, &base, err);
+	rc = memfd_map_writer(fd, (size_t)st.st_size, &base, err);
 	if (rc < 0)
 		return rc;
-	rc = segment_check(&page_kind, base, sizeof *d->page, err);
+	rc = segment_check(&page_kind, base, (size_t)st.st_size, err);
 	if (rc < 0) {
-		munmap(base, sizeof *d->page);
+		munmap(base, (size_t)st.st_size);
 		return rc;
 	}
 	d->page = base;
-	d->page_is_hubs = true;
+	d->hubs_page_len = (size_t)st.st_size;
 	return 0;
 }
 

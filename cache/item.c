@@ -151,7 +151,8 @@ ds_get(struct ds_data *data, uint64_t i, struct ds_item *item,
 	/* Its listing says all there is of an empty one. */
 	if (data_key(data, i)->size == 0) {
 		*item = (struct ds_item){ "", 0, NULL };
-		data_count(data, COUNT_HITS, 1);
+		data_count(data, data->index.index != NULL ? COUNT_HITS :
+		    COUNT_MISSES, 1);
 		return 0;
 	}
 	return get_bytes(data, i, item, err);

@@ -151,6 +151,8 @@ memory_found(struct helper_job *job)
 		k->stored_bytes += room_pages(
 		    l->set->index->items[l->item].key.size);
 	if (l->revoked || c == NULL) {
+		if (c != NULL)		/* closed the set meanwhile */
+			answer_not_leased(c, l->serial, CACHE_BUSY);
 		end_lease(l);
 		return;
 	}

@@ -10,10 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "base/crash.h"
-#include "base/io.h"
 #include "base/must.h"
 #include "base/text.h"
 #include "hub/clients.h"
@@ -324,12 +324,10 @@ client_ready(void *arg, uint32_t events)
 static void
 await_last_turn(struct client *c)
 {
-	static const uint64_t one = 1;
-
 	c->next_last = NULL;
 	*c->all->last_end = c;
 	c->all->last_end = &c->next_last;
-	must(io_write_all(c->all->last, &one, sizeof one) == 0);
+	must(eventfd_write(c->all->last, 1) == 0);
 }
 
 void

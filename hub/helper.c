@@ -77,9 +77,7 @@ take_first(struct queue *q)
 static void
 tell_loop(struct helper *h)
 {
-	static const uint64_t one = 1;
-
-	must(io_write_all(h->ready, &one, sizeof one) == 0);
+	must(eventfd_write(h->ready, 1) == 0);
 }
 
 /* One piece of one job, without the lock. */
@@ -139,11 +137,11 @@ static void
 end_one(void *arg, uint32_t events)
 {
 	struct helper *h = arg;
-	uint64_t one;
+	eventfd_t one;
 
 	(void)events;
-	must(io_read_all(h->ready, &one, sizeof one) == (ssize_t)sizeof one);
-	end_job(h, take_locked(h, &h->ended));
+	if (eventfd_read(h->ready, &one) == 0)
+		end_job(h, take_locked(h, &h->ended));
 }
 
 /* All signals are the loop's. */

@@ -63,9 +63,8 @@ take_signal(void *arg, uint32_t events)
 	struct signalfd_siginfo info;
 
 	(void)events;
-	must(io_read_all(h->signals, &info, sizeof info) ==
-	    (ssize_t)sizeof info);
-	hub_leave(h, info.ssi_signo == SIGTERM ? "SIGTERM" : "SIGINT");
+	if (io_read_all(h->signals, &info, sizeof info) == (ssize_t)sizeof info)
+		hub_leave(h, info.ssi_signo == SIGTERM ? "SIGTERM" : "SIGINT");
 }
 
 static int

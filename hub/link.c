@@ -212,6 +212,7 @@ exchange(struct link *l, struct wire_frame *f, uint16_t answer,
 	    "was due", f->head.type, answer);
 }
 
+<<<<<<< HEAD
 /* ThreadSanitizer of gcc 12 and clang 14 does not know the call with a clock:
  * it would see no lock here, and races everywhere.  Under it there is no
  * deadline; whoever has the lock has one. */
@@ -230,6 +231,16 @@ lock_until(pthread_mutex_t *lock, const struct timespec *until)
 	    pthread_mutex_clocklock(lock, CLOCK_MONOTONIC, until);
 }
 
+=======
+/* ThreadSanitizer does not know pthread_mutex_clocklock(). */
+#if defined(__SANITIZE_THREAD__)
+#define LOCK_UNTIL(lock, until)	((void)(until), pthread_mutex_lock(lock))
+#else
+#define LOCK_UNTIL(lock, until) \
+	pthread_mutex_clocklock(lock, CLOCK_MONOTONIC, until)
+#endif
+
+>>>>>>> hubc
 static int
 take_lock(struct link *l, uint64_t deadline_ns, struct ds_err *err)
 {
@@ -239,7 +250,11 @@ take_lock(struct link *l, uint64_t deadline_ns, struct ds_err *err)
 	};
 	int e;
 
+<<<<<<< HEAD
 	e = lock_until(&l->lock, &until);
+=======
+	e = LOCK_UNTIL(&l->lock, &until);
+>>>>>>> hubc
 	if (e == ETIMEDOUT)
 		return err_fail(err, -e, "other threads waited for it");
 	must(e == 0);

@@ -23,7 +23,7 @@ cc -std=c11 -pedantic -Wall -Wextra -Werror -fsyntax-only -I. -I"$top_srcdir" ep
 mkdir data data/a
 i=0
 while [ $i -lt 40 ]; do
-	echo "item $i" > "data/a/$i"
+	printf 'item %04d' $i > "data/a/$i"
 	i=$((i + 1))
 done
 
@@ -44,3 +44,21 @@ expect_out '^epoch 2: 0 from the cache, 40 from storage$'
 run env DESTALL_HUB=/does/not/exist/ctl.sock ./epochs nowhere
 expect_status 1
 expect_err '^epochs: .*nowhere: No such file or directory$'
+
+# At a hub: half of it is cached in the first epoch, and stays.
+export DESTALL_HUB="$work/run/ctl.sock"
+trap 'status=$?; "$destall" serve --stop > /dev/null 2>&1 || :; (exit $status); finish' EXIT
+"$destall" serve --cache 16M || fail "no hub"
+run ./epochs data 3 50%
+expect_status 0
+expect_no_err
+check_epochs
+expect_out '^epoch 0: 0 from the cache, 40 from storage$'
+expect_out '^epoch 1: 20 from the cache, 20 from storage$'
+expect_out '^epoch 2: 20 from the cache, 20 from storage$'
+
+# Another job finds it there.
+run ./epochs data 3 50%
+check_epochs
+expect_out '^epoch 0: 20 from the cache, 20 from storage$'
+"$destall" serve --stop || fail "the hub does not stop"

@@ -110,6 +110,7 @@ scenarios = \
 	%D%/c0410-minio.sh \
 	%D%/c0400-serve.sh \
 	%D%/c0401-serve-usage.sh \
+	%D%/c0402-start.sh \
 	%D%/n0001-failing-memory.sh \
 	%D%/n0002-failing-output.sh \
 	%D%/n0003-storm.sh \
@@ -123,13 +124,16 @@ scenarios = \
 	%D%/n0401-hub-hostile.sh \
 	%D%/n0402-hub-lost.sh \
 	%D%/n0403-hub-storm.sh \
+	%D%/n0404-hub-failing-calls.sh \
 	%D%/x0200-gen-kill.sh \
 	%D%/x0201-gen-signal.sh \
+	%D%/x0400-hub-kill.sh \
+	%D%/x0401-start-kill.sh \
+	%D%/x0401-client-kill.sh \
 	%D%/c0501-cache-stat.sh \
 	%D%/c0502-cache-warm.sh \
 	%D%/c0503-cache-drop.sh \
-	%D%/c0601-demo.sh \
-	%D%/x0400-hub-kill.sh
+	%D%/c0601-demo.sh
 # end of scenarios
 dist_check_SCRIPTS += $(scenarios)
 TESTS += $(scenarios)

@@ -7,7 +7,7 @@
 start_hub
 hub=$(hub_pid)
 nr_fds() { ls "/proc/$hub/fd" 2> /dev/null | wc -l; }
-"$frames" watch done > watched 2>&1 &
+"$frames" watch enough > watched 2>&1 &
 watcher=$!
 as_client ping 1000
 expect_status 0
@@ -33,7 +33,7 @@ as_client opens 10000
 expect_status 0
 as_client silent		# for five seconds
 expect_status 0
-: > done
+: > enough
 wait $watcher || fail "the other client: $(cat watched)"
 cat watched
 grep -Eq '^[1-9][0-9]{2,} pings' watched || fail "the other client: $(cat watched)"

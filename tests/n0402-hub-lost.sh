@@ -10,7 +10,7 @@ export DESTALL_HUB="$work/run/d/s"
 hub_log=$work/run/d/hub.log
 start_hub
 first=$(hub_pid)
-"$frames" watch done > watched 2>&1 &
+"$frames" watch enough > watched 2>&1 &
 watcher=$!
 as_client ping 1
 expect_status 0
@@ -22,7 +22,7 @@ second=$(hub_pid)
 as_client ping 1
 expect_status 0
 kill -0 "$first" || fail "the first is gone, and has a client"
-: > done
+: > enough
 wait $watcher || fail "the client of the first: $(cat watched)"
 wait_end "$first"
 as_client ping 1		# it has not removed the second's socket

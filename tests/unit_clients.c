@@ -163,9 +163,9 @@ a_version_without_end_is_malformed(void **state)
 static void
 send_fds(int sock, unsigned nr)
 {
-	struct {
+	union {
 		struct cmsghdr head;
-		int fds[250];
+		char bytes[CMSG_SPACE(250 * sizeof(int))];
 	} control;
 	struct wire_head head = { WIRE_MAGIC, WIRE_PROTOCOL, MSG_PING, 0, 1 };
 	struct iovec iov = { &head, sizeof head };

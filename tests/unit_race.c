@@ -53,7 +53,8 @@ struct hub {
 };
 
 /* Release and acquire also on the fields, so that who sees a new one sees that
- * the old word is gone (read_item). */
+ * the old word is gone (read_item).  The bytes come after them: it is the word
+ * alone that speaks for those. */
 static void
 publish(struct hub *h, unsigned i, uint32_t generation)
 {
@@ -61,10 +62,10 @@ publish(struct hub *h, unsigned i, uint32_t generation)
 	uint64_t file = ++h->files;
 
 	must(file < FILES);
-	bytes_of[file] = right_bytes(file);
 	atomic_store_explicit(&it->file, file, memory_order_release);
 	atomic_store_explicit(&it->crc32c, (uint32_t)~file,
 	    memory_order_release);
+	bytes_of[file] = right_bytes(file);
 	must(minio_publish(&h->set, h->item[i], 1, generation) == 0);
 }
 

@@ -341,7 +341,7 @@ static void
 bad_headers(void **state)
 {
 	static const char *const packed[] = {
-		"\x1f\x8b", "\x28\xb5\x2f\xfd", "\xfd" "7zXZ", "BZh9",
+		"\x1f\x8b", "\x28\xb5\x2f\xfd", "\xfd\x37zXZ", "BZh9",
 	};
 	size_t at;
 
@@ -494,7 +494,9 @@ cut_short(void **state)
 
 		assert_int_equal(judge(&err), want);
 	}
-	/* A file that became shorter, and one that cannot be read. */
+	a.len = mark - BLOCK;		/* the body of the last is missing */
+	expect_refused(a.len - BLOCK, "larger than what is left");
+	/* A file that cannot be read. */
 	a.len = whole;
 	a.error = EIO;
 	a.piece = BLOCK;

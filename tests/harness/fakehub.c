@@ -27,7 +27,7 @@
 #include "hub/control.h"
 
 #define GENERATION	99u
-#define STORE_LIMIT	(UINT64_C(64) << 20)
+#define PAGE_LEN	((sizeof(struct page) + 4095) & ~(size_t)4095)
 
 /*--- files ---------------------------------------------------------------*/
 
@@ -481,16 +481,16 @@ make_page(struct fake *k)
 	struct ds_err err;
 	void *base;
 
-	k->page_fd = memfd_new(page_kind.name, sizeof *k->page, &err);
+	k->page_fd = memfd_new(page_kind.name, PAGE_LEN, &err);
 	must(k->page_fd >= 0);
-	must(memfd_map_writer(k->page_fd, sizeof *k->page, &base, &err) == 0);
+	must(memfd_map_writer(k->page_fd, PAGE_LEN, &base, &err) == 0);
 	k->page = base;
 	k->page->head = (struct segment_head){
 		.magic = page_kind.magic,
 		.layout = page_kind.layout,
 		.byte_order = SEGMENT_BYTE_ORDER,
 		.head_size = sizeof k->page->head,
-		.size = sizeof *k->page,
+		.size = PAGE_LEN,
 		.generation = GENERATION,
 	};
 }
@@ -526,7 +526,7 @@ fake_stop(struct fake *k)
 		store_abandon(&k->drafts[i]);
 	segment_detach(&k->control);
 	segment_detach(&k->index_seg);
-	munmap(k->page, sizeof *k->page);
+	munmap(k->page, PAGE_LEN);
 	io_close(&k->page_fd);
 	store_free(&k->store);
 	must(rmdir(k->store_path) == 0);

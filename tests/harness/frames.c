@@ -287,9 +287,9 @@ crowd(unsigned nr)
 static void
 send_fds(int sock, unsigned nr)
 {
-	struct {
+	union {
 		struct cmsghdr head;
-		int fds[FDS];
+		char bytes[CMSG_SPACE(FDS * sizeof(int))];
 	} control;
 	struct wire_head head = { WIRE_MAGIC, WIRE_PROTOCOL, MSG_PING, 0, 1 };
 	struct iovec iov = { &head, sizeof head };

@@ -16,6 +16,7 @@ harness_programs = \
 	%D%/mkset \
 	%D%/reader \
 	%D%/slowstat \
+	%D%/starter \
 	%D%/storm \
 	%D%/victim
 # end of harness_programs
@@ -31,6 +32,9 @@ check_PROGRAMS += $(harness_programs)
 %C%_reader_LDADD =
 %C%_slowstat_SOURCES = %D%/slowstat.c tests/shim/slow_state.h
 %C%_slowstat_LDADD =
+# A job: the library as jobs have it, and no wrapper that a test would kill.
+%C%_starter_LDADD = libdestall.la
+%C%_starter_LDFLAGS = $(AM_LDFLAGS) -no-install
 %C%_storm_LDADD =
 %C%_victim_LDADD =
 

@@ -33,7 +33,7 @@ const struct config configs[] = {
 	  .last_cap_less = 1 },
 	{ .name = "threads", .sets = 1, .items = 1, .clients = 3, .cap = 1,
 	  .budget = 3, .visits = { { 1 }, { 1 }, { 1 } }, .threads = true,
-	  .lies = 1 },
+	  .lies = 1, .fails = true },
 	{ .name = "drop", .sets = 2, .items = 1, .clients = 2, .cap = 1,
 	  .budget = 1, .visits = { { 1, 2 }, { 2, 1 } }, .orphans = 1,
 	  .mortal = 1, .drops = true },

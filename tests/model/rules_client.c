@@ -245,16 +245,20 @@ give_up(struct world *w, struct turn *t, unsigned c, unsigned failed)
 	return end_fill(w, p, c, failed ? FAIL : GIVE_UP);
 }
 
-/* Publishes what another one has the lease of, and waits on. */
+/* Publishes what another process has the lease of, and waits on. */
 static bool
 pretend(struct world *w, struct turn *t, unsigned c, unsigned b)
 {
 	struct person *p = &w->client[c];
+	uint64_t word;
 
 	(void)b;
 	if (!is_at(w, c, AT_WAIT) || w->lies == 0)
 		return false;
-	p->generation = (uint8_t)item_generation(word_of(w, p->set, p->item));
+	word = word_of(w, p->set, p->item);
+	if (item_owner(word) == number_of(t, c))
+		return false;
+	p->generation = (uint8_t)item_generation(word);
 	tell(t, "client %c says that it has filled item %u: a lie", letter(c),
 	    p->item);
 	if (!push(p, PUBLISH))

@@ -227,7 +227,8 @@ handle_publish(struct world *w, struct turn *t, unsigned c,
 		check_late(&before, w, m->set, true, t);
 		return;
 	}
-	f = file_of(w, m->set, m->item, generation);
+	/* The hub keeps one draft for an item: that of the lease. */
+	f = file_of(w, m->set, m->item, item_generation(word));
 	if (f == NULL || f->place != DRAFT)
 		return;
 	if (f->writers != 0 && !is_broken_by(t, BREAK_PROOF)) {
