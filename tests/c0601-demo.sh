@@ -9,7 +9,7 @@ demo() { "$destall" demo --count 120 "$@"; }
 run demo
 expect_status 0
 expect_no_err
-expect_out '^120 images of .*, read for 3 epochs'
+expect_out '^120 images, .* in all, read for 3'
 [ "$(grep -c '^  destall, [14] process' "$work/out")" -eq 6 ] || fail "not six bars"
 for epoch in 1 2 3; do expect_out "^epoch $epoch\$"; done
 expect_out '^  destall, 1 process    #+ +120  100\.0 %$'
