@@ -63,7 +63,7 @@ ask_open(struct link *l, const char *uri, uint64_t stamp, uint32_t share,
 	if (listing >= 0)
 		wire_put_fd(&w, listing);
 	must(wire_write_end(&w));
-	rc = link_call(l, &f, LINK_ANY, err);
+	rc = link_call_long(l, &f, LINK_ANY, err);
 	if (rc < 0)
 		return rc;
 	if (f.head.type == MSG_OPENED)

@@ -242,7 +242,7 @@ ask_drop(struct link *l, const char *name, struct ds_err *err)
 	wire_write(&w, &f, MSG_DROP, 0);
 	wire_put_bytes(&w, name, strlen(name));
 	must(wire_write_end(&w));
-	return link_call(l, &f, MSG_DONE, err);
+	return link_call_long(l, &f, MSG_DONE, err);
 }
 
 static const struct survey_set *

@@ -162,8 +162,8 @@ recv_answer(const struct link *l, struct wire_frame *f, uint32_t serial,
 	}
 }
 
-/* Outcomes of an exchange that leave the link as it is. */
-enum { ANSWERED, REFUSED };
+/* Outcomes of a call that leave the link as it is. */
+enum { ANSWERED, REFUSED, NOT_ASKED };
 
 /* What the hub said no with goes into err; its errno is err->code, so err is
  * never NULL here. */
@@ -212,7 +212,6 @@ exchange(struct link *l, struct wire_frame *f, uint16_t answer,
 	    "was due", f->head.type, answer);
 }
 
-<<<<<<< HEAD
 /* ThreadSanitizer of gcc 12 and clang 14 does not know the call with a clock:
  * it would see no lock here, and races everywhere.  Under it there is no
  * deadline; whoever has the lock has one. */
@@ -231,16 +230,6 @@ lock_until(pthread_mutex_t *lock, const struct timespec *until)
 	    pthread_mutex_clocklock(lock, CLOCK_MONOTONIC, until);
 }
 
-=======
-/* ThreadSanitizer does not know pthread_mutex_clocklock(). */
-#if defined(__SANITIZE_THREAD__)
-#define LOCK_UNTIL(lock, until)	((void)(until), pthread_mutex_lock(lock))
-#else
-#define LOCK_UNTIL(lock, until) \
-	pthread_mutex_clocklock(lock, CLOCK_MONOTONIC, until)
-#endif
-
->>>>>>> hubc
 static int
 take_lock(struct link *l, uint64_t deadline_ns, struct ds_err *err)
 {
@@ -250,13 +239,10 @@ take_lock(struct link *l, uint64_t deadline_ns, struct ds_err *err)
 	};
 	int e;
 
-<<<<<<< HEAD
 	e = lock_until(&l->lock, &until);
-=======
-	e = LOCK_UNTIL(&l->lock, &until);
->>>>>>> hubc
 	if (e == ETIMEDOUT)
-		return err_fail(err, -e, "other threads waited for it");
+		return err_fail(err, -EBUSY, "the hub is busy with "
+		    "another thread's request");
 	must(e == 0);
 	return 0;
 }
@@ -264,22 +250,22 @@ take_lock(struct link *l, uint64_t deadline_ns, struct ds_err *err)
 /* A thread that is cancelled in here would keep the lock. */
 static int
 call_locked(struct link *l, struct wire_frame *f, uint16_t answer,
-    struct ds_err *err)
+    uint64_t patience_ns, struct ds_err *err)
 {
-	uint64_t deadline_ns = clock_now_ns() + l->patience_ns;
 	int rc, old;
 
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &old);
-	rc = take_lock(l, deadline_ns, err);
+	rc = take_lock(l, clock_now_ns() + patience_ns, err);
 	if (rc == 0) {
 		/* Another thread may have lost it while we waited. */
-		rc = link_alive(l) ? exchange(l, f, answer, deadline_ns, err) :
+		rc = link_alive(l) ? exchange(l, f, answer,
+		    clock_now_ns() + patience_ns, err) :
 		    err_fail(err, -ESTALE, "another thread lost it");
 		if (rc < 0)
 			link_end(l, err->text);
 		pthread_mutex_unlock(&l->lock);
 	} else {
-		link_end(l, err->text);
+		rc = NOT_ASKED;
 	}
 	pthread_setcancelstate(old, &old);
 	return rc;
@@ -292,19 +278,19 @@ give_err(struct ds_err *out, const struct ds_err *err)
 		*out = *err;
 }
 
-int
-link_call(struct link *l, struct wire_frame *f, uint16_t answer,
-    struct ds_err *err)
+static int
+call(struct link *l, struct wire_frame *f, uint16_t answer,
+    uint64_t patience_ns, struct ds_err *err)
 {
 	struct ds_err why;
 	int rc;
 
 	rc = check_usable(l, err);
 	if (rc == 0) {
-		rc = call_locked(l, f, answer, &why);
+		rc = call_locked(l, f, answer, patience_ns, &why);
 		if (rc == ANSWERED)
 			return 0;
-		if (rc == REFUSED) {
+		if (rc == REFUSED || rc == NOT_ASKED) {
 			give_err(err, &why);
 			rc = why.code;
 		} else {
@@ -313,6 +299,20 @@ link_call(struct link *l, struct wire_frame *f, uint16_t answer,
 	}
 	f->nr_fds = 0;
 	return rc;
+}
+
+int
+link_call(struct link *l, struct wire_frame *f, uint16_t answer,
+    struct ds_err *err)
+{
+	return call(l, f, answer, l->patience_ns, err);
+}
+
+int
+link_call_long(struct link *l, struct wire_frame *f, uint16_t answer,
+    struct ds_err *err)
+{
+	return call(l, f, answer, l->patience_ns * LINK_LONG, err);
 }
 
 int

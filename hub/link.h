@@ -7,8 +7,9 @@
  *     closed all descriptors and opened its own under the same number.
  *  2. A link belongs to the process that made it: in a forked child every call
  *     is -ESTALE, before any lock is touched.
- *  3. No call waits longer than LINK_DEADLINE_NS.  A link that failed once
- *     stays so: its user goes on alone.
+ *  3. No call waits longer than LINK_DEADLINE_NS for the hub, a long one
+ *     LINK_LONG times that, and none longer for other threads' calls.  A link
+ *     that failed once stays so: its user goes on alone.
  *  4. One request at a time waits for its answer; what is told waits for
  *     nobody.
  */
@@ -24,6 +25,7 @@
 #include "hub/control.h"
 
 #define LINK_DEADLINE_NS	(UINT64_C(5) * 1000000000)
+#define LINK_LONG		24u
 #define LINK_ANY	0u	/* an answer of any type */
 
 struct link;
@@ -46,7 +48,12 @@ int link_call(struct link *l, struct wire_frame *f, uint16_t answer,
 	/* Sends f and receives the answer into it; its descriptors are the
 	 * caller's, and so are those that were sent.  0 for the type that was
 	 * wanted; for MSG_REFUSED its errno and text; -ESTALE in a forked
-	 * child or when the hub is gone: then f holds none. */
+	 * child or when the hub is gone: then f holds none.  -EBUSY: other
+	 * threads' calls took all the time. */
+
+int link_call_long(struct link *l, struct wire_frame *f, uint16_t answer,
+    struct ds_err *err);
+	/* For what takes the hub a while: a listing, a drop. */
 
 int link_tell(struct link *l, const struct wire_frame *f, struct ds_err *err);
 

@@ -104,13 +104,17 @@ scenarios = \
 	%D%/b0302-doctor-python.sh \
 	%D%/b0303-doctor-machine.sh \
 	%D%/b0304-doctor-cuda.sh \
+	%D%/c0400-serve.sh \
+	%D%/c0401-serve-usage.sh \
 	%D%/c0402-model.sh \
 	%D%/c0403-example.sh \
 	%D%/c0404-source-tar.sh \
+	%D%/c0405-start.sh \
 	%D%/c0410-minio.sh \
-	%D%/c0400-serve.sh \
-	%D%/c0401-serve-usage.sh \
-	%D%/c0402-start.sh \
+	%D%/c0501-cache-stat.sh \
+	%D%/c0502-cache-warm.sh \
+	%D%/c0503-cache-drop.sh \
+	%D%/c0601-demo.sh \
 	%D%/n0001-failing-memory.sh \
 	%D%/n0002-failing-output.sh \
 	%D%/n0003-storm.sh \
@@ -129,11 +133,7 @@ scenarios = \
 	%D%/x0201-gen-signal.sh \
 	%D%/x0400-hub-kill.sh \
 	%D%/x0401-start-kill.sh \
-	%D%/x0401-client-kill.sh \
-	%D%/c0501-cache-stat.sh \
-	%D%/c0502-cache-warm.sh \
-	%D%/c0503-cache-drop.sh \
-	%D%/c0601-demo.sh
+	%D%/x0403-client-kill.sh
 # end of scenarios
 dist_check_SCRIPTS += $(scenarios)
 TESTS += $(scenarios)

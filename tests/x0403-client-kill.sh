@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# x0401: a job that is hurt at each point of opening a data set and of filling
+# x0403: a job that is hurt at each point of opening a data set and of filling
 # an item: killed, the hub and the next job go on; failing, it goes on itself.
 . "${top_srcdir:?run by make check}/tests/lib.sh"
 need_crash_points
