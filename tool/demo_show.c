@@ -22,6 +22,7 @@
 #define LABEL	24u		/* columns before a bar */
 #define FIGURES	19u		/* and after it, and a column free */
 #define BAR_MAX	60u
+#define NOTE	9u		/* columns of a word */
 
 /*--- bars ----------------------------------------------------------------*/
 
@@ -131,8 +132,8 @@ put_head(const struct term *t, const struct demo_found *f)
 	char items[TEXT_FIGURE], bytes[TEXT_FIGURE], cap[TEXT_FIGURE];
 	char text[512];
 
-	(void)snprintf(text, sizeof text, "%s images of %s in all, read for "
-	    "%u epochs, each in a new random order, through a cache of %s of "
+	(void)snprintf(text, sizeof text, "%s images, %s in all, read for %u "
+	    "epochs, each in a new random order, through a cache of %s of "
 	    "them (%s). Images read from storage in each epoch:",
 	    text_count(items, f->law.items), text_size(bytes, f->bytes),
 	    DEMO_EPOCHS, f->share, text_size(cap, f->law.cap_bytes));
@@ -166,24 +167,34 @@ put_saving(char *text, size_t size, const struct demo_found *f)
 	    100 * (1 - (double)ours / (double)(any > 0 ? any : 1)));
 }
 
+/* A word, and what it means beside it. */
+static void
+put_note(const struct term *t, const char *word, const char *text)
+{
+	printf("%-*s", (int)NOTE, word);
+	(void)term_wrap(t, NOTE, NOTE, text);
+	putchar('\n');
+}
+
 static void
 put_tail(const struct term *t, const struct demo_found *f)
 {
 	char text[512], time[TEXT_FIGURE];
 
 	putchar('\n');
-	put_text(t, "destall: measured; reads from storage as the reading "
+	put_note(t, "destall", "measured: reads from storage, as the reading "
 	    "processes and the hub counted them. Every epoch delivered every "
 	    "image once, with the bytes that storage has, and read exactly "
-	    "those images that are not in the cache.");
-	put_text(t, "* computed; caches of the same size, run over the same "
-	    "orders. The page cache of Linux behaves between LRU and random "
-	    "replacement. Ideal is (1 - c) n: what is not cached, once.");
+	    "the images that are not in the cache.");
+	put_note(t, "*", "computed: caches of the same size, run over the same "
+	    "orders. Published measurements of Linux's page cache lie near "
+	    "LRU or near random replacement. Ideal is what does not fit, read "
+	    "once: (1 - c) n.");
 	putchar('\n');
 	put_saving(text, sizeof text, f);
 	put_text(t, text);
-	(void)snprintf(text, sizeof text, "It took %s; all that was made for "
-	    "it is removed. With data of your own: destall cache warm DIR",
+	(void)snprintf(text, sizeof text, "It took %s, and all that it made is "
+	    "removed. For data of your own: destall cache warm DIR",
 	    text_duration(time, f->elapsed_ns));
 	put_text(t, text);
 }
