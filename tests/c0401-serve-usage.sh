@@ -36,7 +36,9 @@ mkdir open
 chmod 755 open
 expect_refused 1 '.*not ours alone' env "DESTALL_HUB=$PWD/open/s" "$destall" serve
 : > "$work/run/s"
-expect_refused 1 ".*$work/run/s is there and no socket" "$destall" serve --foreground
+run "$destall" serve --foreground	# its log is on standard error, too
+expect_status 1
+expect_err "^destall: .*$work/run/s is there and no socket"
 expect_refused 1 ".*$work/run/s is there and no socket" "$destall" serve
 rm "$work/run/s"
 [ ! -e "$work/run/s" ] || fail "there is a socket"
