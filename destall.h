@@ -133,6 +133,10 @@ DS_EXPORT void ds_data_counts(const struct ds_data *data,
     struct ds_counts *counts);
 	/* Of this process and data set; `destall cache stat` tells of all. */
 
+DS_EXPORT const char *ds_data_uncached(const struct ds_data *data);
+	/* Why counts.cached is 0, as half a sentence that is valid as long as
+	 * the data set; NULL when it is cached. */
+
 #ifdef __cplusplus
 }
 #endif

@@ -177,3 +177,16 @@ ds_data_counts(const struct ds_data *data, struct ds_counts *counts)
 	counts->failures = count_of(data, COUNT_FAILURES);
 	counts->cached = data->index.index != NULL && link_alive(data->link);
 }
+
+const char *
+ds_data_uncached(const struct ds_data *data)
+{
+	must_be(data, DATA_MAGIC);
+	if (data->link == NULL)
+		return "no hub was given";
+	if (!link_mine(data->link))
+		return "opened before the fork: a child opens anew";
+	if (data->index.index == NULL)
+		return data->no_cache.text;
+	return link_alive(data->link) ? NULL : "the hub is gone";
+}

@@ -293,7 +293,7 @@ warm_run(const struct warm_request *ask, struct warm_outcome *out,
 		w.items = ds_data_count(w.data);
 		rc = w.data->index.index != NULL ? fill(&w, ask, err) :
 		    err_fail(err, -ENOTSUP, "%s: the hub does not cache it: "
-		    "%s", ask->uri, w.data->no_cache.text);
+		    "%s", ask->uri, ds_data_uncached(w.data));
 		ds_data_close(&w.data);
 	}
 	ds_disconnect(&w.hub);

@@ -115,6 +115,7 @@ without_a_hub_storage_is_read(void **state)
 		bytes += fake_size(i);
 	ds_data_counts(d, &c);
 	assert_int_equal(c.cached, 0);
+	assert_string_equal(ds_data_uncached(d), "no hub was given");
 	assert_int_equal(c.storage_bytes, bytes);
 	assert_int_equal(c.storage_reads, FAKE_FILES - FAKE_FILES / 6);
 	assert_int_equal(c.misses, FAKE_FILES);	/* empty ones, too */
@@ -187,6 +188,7 @@ a_hub_opens_it(void **state)
 	check_names(d);
 	ds_data_counts(d, &c);
 	assert_int_equal(c.cached, 1);
+	assert_null(ds_data_uncached(d));
 	check_all(d);
 	ds_data_counts(d, &c);
 	/* The hub sees what we count. */
@@ -209,6 +211,7 @@ check_uncached(void)
 	assert_null(d->index.index);
 	ds_data_counts(d, &c);
 	assert_int_equal(c.cached, 0);
+	assert_string_not_equal(ds_data_uncached(d), "");
 	check_names(d);
 	check_all(d);
 	ds_data_counts(d, &c);
@@ -251,6 +254,7 @@ a_hub_that_is_gone_costs_the_cache(void **state)
 	check_all(d);
 	ds_data_counts(d, &c);
 	assert_int_equal(c.cached, 0);
+	assert_string_equal(ds_data_uncached(d), "the hub is gone");
 	assert_int_equal(c.hits + c.misses, FAKE_FILES);
 	ds_data_close(&d);
 	stop_hub();

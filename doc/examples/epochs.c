@@ -110,6 +110,9 @@ main(int argc, char **argv)
 		ds_disconnect(&hub);
 		return 1;
 	}
+	if (hub != NULL && ds_data_uncached(data) != NULL)
+		fprintf(stderr, "epochs: not cached: %s\n",
+		    ds_data_uncached(data));
 	failures = read_epochs(data,
 	    argc > 2 ? strtoul(argv[2], NULL, 10) : 3);
 	ds_data_close(&data);
