@@ -119,7 +119,8 @@ keep_map(struct keep *k, uint64_t i, uint32_t generation, int fd, size_t len)
 		return keep_find(k, i, generation);
 	if (take_one() < 0)
 		return NULL;
-	p = mmap(NULL, len, PROT_READ, MAP_SHARED | MAP_POPULATE, fd, 0);
+	/* Not MAP_POPULATE: measured no faster, and not all jobs read all. */
+	p = mmap(NULL, len, PROT_READ, MAP_SHARED, fd, 0);
 	if (p == MAP_FAILED || madvise(p, len, MADV_DONTDUMP) != 0) {
 		give_back(p, len);
 		return NULL;

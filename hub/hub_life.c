@@ -63,7 +63,9 @@ take_signal(void *arg, uint32_t events)
 	struct signalfd_siginfo info;
 
 	(void)events;
-	if (io_read_all(h->signals, &info, sizeof info) == (ssize_t)sizeof info)
+	if (io_read_all(h->signals, &info, sizeof info) != (ssize_t)sizeof info)
+		hub_leave(h, "a signal");
+	else
 		hub_leave(h, info.ssi_signo == SIGTERM ? "SIGTERM" : "SIGINT");
 }
 

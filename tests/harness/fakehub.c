@@ -119,8 +119,8 @@ fake_files_free(struct fake_files *f)
 
 /*--- items ---------------------------------------------------------------*/
 
-void
-fake_set_word(struct fake *k, uint64_t i, enum item_state state)
+static void
+set_word(struct fake *k, uint64_t i, enum item_state state)
 {
 	atomic_store_explicit(&k->index->items[i].word,
 	    item_word(state, k->generation, 1), memory_order_release);
@@ -138,14 +138,14 @@ name_draft(struct fake *k, uint64_t i, uint32_t crc)
 	if (store_publish(k->store, &k->drafts[i], name, &err) < 0) {
 		/* A forked child has it open, and will for a moment. */
 		store_abandon(&k->drafts[i]);
-		fake_set_word(k, i, ITEM_EMPTY);
+		set_word(k, i, ITEM_EMPTY);
 		return;
 	}
 	atomic_store_explicit(&k->index->items[i].file, file,
 	    memory_order_relaxed);
 	atomic_store_explicit(&k->index->items[i].crc32c, crc,
 	    memory_order_relaxed);
-	fake_set_word(k, i, ITEM_READY);
+	set_word(k, i, ITEM_READY);
 }
 
 static void
@@ -164,26 +164,55 @@ publish(struct fake *k, uint64_t i, unsigned char change)
 	free(p);
 }
 
-void
-fake_publish(struct fake *k, uint64_t i)
-{
-	publish(k, i, 0);
-}
-
-void
-fake_spoil(struct fake *k, uint64_t i)
-{
-	publish(k, i, 0x10);
-}
-
-void
-fake_fail(struct fake *k, uint64_t i, uint32_t error, uint64_t when_ns)
+static void
+fail(struct fake *k, uint64_t i, uint32_t error, uint64_t when_ns)
 {
 	atomic_store_explicit(&k->index->items[i].error, error,
 	    memory_order_relaxed);
 	atomic_store_explicit(&k->index->items[i].failed_ns, when_ns,
 	    memory_order_relaxed);
-	fake_set_word(k, i, ITEM_FAILED);
+	set_word(k, i, ITEM_FAILED);
+}
+
+void
+fake_publish(struct fake *k, uint64_t i)
+{
+	pthread_mutex_lock(&k->lock);
+	publish(k, i, 0);
+	pthread_mutex_unlock(&k->lock);
+}
+
+void
+fake_spoil(struct fake *k, uint64_t i)
+{
+	pthread_mutex_lock(&k->lock);
+	publish(k, i, 0x10);
+	pthread_mutex_unlock(&k->lock);
+}
+
+void
+fake_fail(struct fake *k, uint64_t i, uint32_t error, uint64_t when_ns)
+{
+	pthread_mutex_lock(&k->lock);
+	fail(k, i, error, when_ns);
+	pthread_mutex_unlock(&k->lock);
+}
+
+void
+fake_forget(struct fake *k, uint64_t i)
+{
+	pthread_mutex_lock(&k->lock);
+	if (item_state(k->index->items[i].word) == ITEM_READY)
+		set_word(k, i, ITEM_EMPTY);
+	pthread_mutex_unlock(&k->lock);
+}
+
+void
+fake_set_word(struct fake *k, uint64_t i, enum item_state state)
+{
+	pthread_mutex_lock(&k->lock);
+	set_word(k, i, state);
+	pthread_mutex_unlock(&k->lock);
 }
 
 /*--- answers -------------------------------------------------------------*/
@@ -323,7 +352,7 @@ grant(struct fake *k, uint64_t i, uint32_t serial)
 	}
 	k->generation++;
 	must(store_begin(k->store, fake_size(i), &k->drafts[i], &err) == 0);
-	fake_set_word(k, i, ITEM_LEASED);
+	set_word(k, i, ITEM_LEASED);
 	wire_write(&w, &f, MSG_LEASED, serial);
 	wire_put_u32(&w, k->generation);
 	wire_put_fd(&w, k->drafts[i].writer);
@@ -395,9 +424,9 @@ take_give_up(struct fake *k, struct wire_reader *r)
 	}
 	store_abandon(&k->drafts[i]);
 	if (k->last_error == 0)
-		fake_set_word(k, i, ITEM_EMPTY);
+		set_word(k, i, ITEM_EMPTY);
 	else
-		fake_fail(k, i, k->last_error, UINT64_MAX);
+		fail(k, i, k->last_error, UINT64_MAX);
 	k->nr_give_ups++;
 }
 
@@ -411,7 +440,7 @@ take_report(struct fake *k, struct wire_reader *r)
 	    generation != item_generation(k->index->items[i].word))
 		k->nr_bad++;
 	else
-		fake_set_word(k, i, ITEM_EMPTY);
+		set_word(k, i, ITEM_EMPTY);
 	k->nr_reports++;
 }
 
@@ -463,8 +492,10 @@ run(void *arg)
 		uint32_t type = f.head.type;
 
 		k->nr_frames++;
+		pthread_mutex_lock(&k->lock);
 		if (type != k->hang_up_at)
 			take_frame(k, &f);
+		pthread_mutex_unlock(&k->lock);
 		wire_close_fds(&f);
 		if (type == k->hang_up_at || type == k->die_after)
 			break;
@@ -504,6 +535,7 @@ fake_start(struct fake *k, struct link **link)
 	memset(k, 0, sizeof *k);
 	must(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds) == 0);
 	k->sock = fds[1];
+	must(pthread_mutex_init(&k->lock, NULL) == 0);
 	for (unsigned i = 0; i < FAKE_FILES; i++)
 		k->drafts[i] = (struct store_draft){ -1, -1 };
 	must(segment_create(&k->control, &control_kind, sizeof(struct control),
@@ -522,6 +554,7 @@ void
 fake_stop(struct fake *k)
 {
 	must(pthread_join(k->thread, NULL) == 0);
+	must(pthread_mutex_destroy(&k->lock) == 0);
 	for (unsigned i = 0; i < FAKE_FILES; i++)
 		store_abandon(&k->drafts[i]);
 	segment_detach(&k->control);

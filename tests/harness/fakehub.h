@@ -42,6 +42,7 @@ enum fake_grant { FAKE_GRANT, FAKE_BUSY, FAKE_LOOK, FAKE_CLOSED, FAKE_REFUSE };
 struct fake {
 	pthread_t	thread;
 	int		sock;
+	pthread_mutex_t	lock;		/* of items: the test changes them too */
 	struct segment	control;
 	struct segment	index_seg;
 	struct index	*index;
@@ -78,6 +79,8 @@ void fake_publish(struct fake *k, uint64_t i);
 void fake_spoil(struct fake *k, uint64_t i);
 	/* Publishes bytes that are not those of its crc. */
 void fake_fail(struct fake *k, uint64_t i, uint32_t error, uint64_t when_ns);
+void fake_forget(struct fake *k, uint64_t i);
+	/* Empty again, if it is ready. */
 void fake_set_word(struct fake *k, uint64_t i, enum item_state state);
 
 #endif
