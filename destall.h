@@ -71,7 +71,8 @@ struct ds_data;
 
 DS_EXPORT int ds_data_open(struct ds_data **out, struct ds_hub *hub,
     const char *uri, const char *budget, struct ds_err *err);
-	/* Lists a folder ("/data/train") or tar shards ("tar:/data/shards", a
+	/* Lists the files below a folder ("/data/train"; names that begin with a
+	 * dot are not data) or tar shards ("tar:/data/shards", a
 	 * folder of them or one) and finds its cache at the hub; hub may be
 	 * NULL: then every get reads storage.
 	 * budget: the share of the data set to cache, "35%", or NULL for as

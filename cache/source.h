@@ -30,6 +30,8 @@
 struct source;
 
 struct source_notes {		/* what a listing left out, for people */
+	uint64_t hidden;	/* names that begin with a dot: not data, but
+				 * notes of programs such as our own gen */
 	uint64_t links;		/* out of the root, to folders, to nowhere */
 	uint64_t others;	/* FIFOs, devices, sockets */
 	uint64_t unreadable;	/* folders, by permission; files in them */

@@ -199,6 +199,10 @@ step(struct walk *w, struct ds_err *err)
 	}
 	if (is_self(e->d_name))
 		return 0;
+	if (e->d_name[0] == '.') {
+		w->s->notes.hidden++;
+		return 0;
+	}
 	len = strlen(e->d_name);
 	if (len > LISTING_NAME_MAX - at->len) {
 		w->s->notes.too_long++;

@@ -180,10 +180,9 @@ read_item(struct source *s, const struct listing *l, uint64_t i, char *bytes,
 static void
 lists_and_reads(void **state)
 {
-	static const char *const names[] = {
-		".hidden", "a/b/deep", "a/x", "empty", "f",
-	};
-	static const char *const texts[] = { "h", "dd", "xxx", "", "ffff" };
+	static const char *const names[] = { "a/b/deep", "a/x", "empty", "f" };
+	static const char *const texts[] = { "dd", "xxx", "", "ffff" };
+	struct source_notes notes;
 	struct source *s;
 	struct listing l;
 	struct ds_err err;
@@ -193,12 +192,16 @@ lists_and_reads(void **state)
 	assert_int_equal(mkdirat(dir, "a", 0755), 0);
 	assert_int_equal(mkdirat(dir, "a/b", 0755), 0);
 	assert_int_equal(mkdirat(dir, "a/none", 0755), 0);
-	for (unsigned i = 0; i < 5; i++)
+	for (unsigned i = 0; i < 4; i++)
 		put_file(dir, names[i], texts[i]);
-	(void)expect(names, 5);
+	put_file(dir, ".hidden", "not data");
+	assert_int_equal(mkdirat(dir, ".folder", 0755), 0);
+	put_file(dir, ".folder/f", "nor this");
+	notes = expect(names, 4);
+	assert_int_equal(notes.hidden, 2);
 	s = open_source();
 	list(s, &l);
-	for (unsigned i = 0; i < 5; i++) {
+	for (unsigned i = 0; i < 4; i++) {
 		assert_int_equal(read_item(s, &l, i, bytes, &err), 0);
 		assert_string_equal(bytes, texts[i]);
 		assert_int_equal(l.items[i].size, strlen(texts[i]));

@@ -91,17 +91,6 @@ say_stopping(unsigned in_work)
 	(void)in_work;		/* milliseconds */
 }
 
-/* The record of gen would be an item: the set is thrown away anyway. */
-static int
-remove_record(const char *data, struct ds_err *err)
-{
-	char path[DEMO_PATH + 16];
-
-	(void)snprintf(path, sizeof path, "%s/.destall-gen", data);
-	return unlink(path) != 0 ? err_errno(err, "demo: cannot remove %s",
-	    path) : 0;
-}
-
 static int
 make_data(struct demo *d, struct ds_err *err)
 {
@@ -122,7 +111,7 @@ make_data(struct demo *d, struct ds_err *err)
 		d->stop.signal = r.signal;
 		return err_fail(err, -EINTR, "demo: stopped");
 	}
-	return remove_record(d->place.data, err);
+	return 0;
 }
 
 /* Their sizes, as the library lists them. */
