@@ -125,7 +125,15 @@ scenarios = \
 	%D%/n0403-hub-storm.sh \
 	%D%/x0200-gen-kill.sh \
 	%D%/x0201-gen-signal.sh \
-	%D%/x0400-hub-kill.sh
+	%D%/x0400-hub-kill.sh \
+	%D%/x0401-hub-lost.sh \
+	%D%/x0402-hub-again.sh \
+	%D%/x0404-churn.sh \
+	%D%/x0500-insert-kill.sh \
+	%D%/x0501-all-killed.sh \
+	%D%/x0502-orphan-writer.sh \
+	%D%/x0503-exec-segv.sh \
+	%D%/x0504-insert-signal.sh
 # end of scenarios
 dist_check_SCRIPTS += $(scenarios)
 TESTS += $(scenarios)

@@ -11,6 +11,7 @@ harness_programs = \
 	%D%/items \
 	%D%/job \
 	%D%/frames \
+	%D%/holder \
 	%D%/leaky \
 	%D%/mkset \
 	%D%/reader \
@@ -23,6 +24,7 @@ check_PROGRAMS += $(harness_programs)
 %C%_job_SOURCES = %D%/job.c %D%/content.h
 %C%_job_LDADD = libdestall.la
 %C%_frames_LDADD = libhost.la
+%C%_holder_LDADD = libhost.la
 %C%_leaky_LDADD = libleak.la
 %C%_mkset_SOURCES = %D%/mkset.c %D%/content.h
 %C%_mkset_LDADD = libguest.la
