@@ -98,7 +98,8 @@ stat_sets(struct keeper *k, struct client *c, struct wire_frame *f,
 	if (!sound)
 		return -EBADMSG;
 	if (d == NULL) {
-		keeper_tell(k);		/* who asked for all looks there next */
+		hub_tell(k->hub);	/* who asked for all looks there next, */
+		keeper_tell(k);		/* and counts itself out */
 		client_done(c, f->head.serial);
 		return 0;
 	}

@@ -133,8 +133,8 @@ hub_client_gone(void *hub, struct client *c)
 #define TELL(field, n) \
 	atomic_store_explicit(&t->field, (n), memory_order_relaxed)
 
-static void
-tell_figures(struct hub *h)
+void
+hub_tell(struct hub *h)
 {
 	const struct loop_turns *turns = loop_turns(h->loop);
 	struct control *t = h->control.base;
@@ -205,7 +205,7 @@ hub_tick(void *hub)
 		if (h->modules[i]->tick != NULL)
 			h->modules[i]->tick(h->states[i], now_ns);
 	}
-	tell_figures(h);
+	hub_tell(h);
 	look_at_door(h, now_ns);
 	leave_if_idle(h, now_ns);
 }

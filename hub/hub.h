@@ -78,6 +78,8 @@ struct log *hub_log(struct hub *h);
 const struct hub_options *hub_options(const struct hub *h);
 uint64_t hub_generation(const struct hub *h);
 struct control *hub_control(struct hub *h);
+void hub_tell(struct hub *h);
+	/* Brings the hub's own figures there up to date; every tick does. */
 
 struct client *hub_client(struct hub *h, uint32_t id);
 	/* NULL if it is gone: for answers that took a while. */

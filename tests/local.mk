@@ -128,7 +128,12 @@ scenarios = \
 	%D%/x0400-hub-kill.sh \
 	%D%/x0401-hub-lost.sh \
 	%D%/x0402-hub-again.sh \
+	%D%/x0403-hub-oom.sh \
 	%D%/x0404-churn.sh \
+	%D%/x0405-pid-reuse.sh \
+	%D%/x0406-zombie.sh \
+	%D%/x0407-namespaces.sh \
+	%D%/x0408-starter-kill.sh \
 	%D%/x0500-insert-kill.sh \
 	%D%/x0501-all-killed.sh \
 	%D%/x0502-orphan-writer.sh \
