@@ -15,12 +15,13 @@ kills=0
 while [ $kills -lt "$(scale 10)" ]; do
 	rm -f pid
 	choose 5
+	# The shell runs nothing that it would wait for, and so see the death.
 	DS_DIE_AT=cache.leased:$((chosen + 1)):stop sh -c '
 		"$@" > job.txt 2>&1 &
-		echo $! > pid.draft && mv pid.draft pid
+		echo $! > pid
 		exec sleep 1000' - "$the_job" hub=find seed="$DS_SEED" set &
 	parent=$!
-	wait_file pid
+	until [ -s pid ]; do sleep 0.01; done
 	read -r pid < pid
 	wait_stopped "$pid"
 	us=$("$(harness holder)" take set "$pid") || fail "the item was not given back"
