@@ -78,6 +78,8 @@ struct log *hub_log(struct hub *h);
 const struct hub_options *hub_options(const struct hub *h);
 uint64_t hub_generation(const struct hub *h);
 struct control *hub_control(struct hub *h);
+void hub_tell(struct hub *h);
+	/* Brings the hub's own figures there up to date; every tick does. */
 
 void hub_tell(struct hub *h);
 	/* Brings the hub's own figures there up to date; so does each tick. */

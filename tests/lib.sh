@@ -9,6 +9,8 @@
 #
 #     DS_SEED         seed of whatever it chooses at random; 1 if not given
 #     DS_FAIL_LIMIT   how many calls fail_calls fails at most, of each kind
+#     DS_KILLS        so many times as many kills in tests that count them; 1
+#     DS_FIGURES      a file that what was measured is added to
 
 set -eu
 
@@ -34,7 +36,7 @@ chmod 700 "$work/run"
 # Nothing else of the caller's choices reaches the program.
 for name in $(env | sed -n 's/^\(DESTALL[A-Z_]*\|DS_[A-Z_]*\)=.*/\1/p'); do
 	case $name in
-	DS_TEST_MARK | DS_SEED | DS_FAIL_LIMIT) ;;
+	DS_TEST_MARK | DS_SEED | DS_FAIL_LIMIT | DS_KILLS | DS_FIGURES) ;;
 	*) unset "$name" ;;
 	esac
 done

@@ -135,6 +135,19 @@ scenarios = \
 	%D%/x0400-hub-kill.sh \
 	%D%/x0401-start-kill.sh \
 	%D%/x0403-client-kill.sh
+	%D%/x0401-hub-lost.sh \
+	%D%/x0402-hub-again.sh \
+	%D%/x0403-hub-oom.sh \
+	%D%/x0404-churn.sh \
+	%D%/x0405-pid-reuse.sh \
+	%D%/x0406-zombie.sh \
+	%D%/x0407-namespaces.sh \
+	%D%/x0408-starter-kill.sh \
+	%D%/x0500-insert-kill.sh \
+	%D%/x0501-all-killed.sh \
+	%D%/x0502-orphan-writer.sh \
+	%D%/x0503-exec-segv.sh \
+	%D%/x0504-insert-signal.sh
 # end of scenarios
 dist_check_SCRIPTS += $(scenarios)
 TESTS += $(scenarios)

@@ -4,6 +4,8 @@
  *
  *     frames hello VERSION    says hello, prints what it is answered
  *     frames ping N           joins and asks N times
+ *     frames numbers N        joins N times, and is each time a client of a larger
+ *                             number
  *     frames watch FILE       joins and asks until FILE is there; prints how
  *                             often, the longest time, and the hub's own
  *                             longest turn
@@ -181,6 +183,30 @@ hello(const char *version)
 		puts("ended");
 		return 1;
 	}
+}
+
+static int
+compare_numbers(unsigned nr)
+{
+	struct wire_reader r;
+	struct wire_frame f;
+	uint32_t last = 0, id;
+
+	while (nr-- > 0) {
+		int sock = open_socket();
+
+		if (say_hello(sock, PACKAGE_VERSION, &f) != MSG_WELCOME)
+			return 1;
+		wire_read(&r, &f);
+		(void)wire_get_u64(&r);
+		id = wire_get_u32(&r);
+		wire_close_fds(&f);
+		close(sock);
+		if (id <= last)
+			return 1;
+		last = id;
+	}
+	return 0;
 }
 
 /* In ms.  Relaxed: each word of the segment stands for itself. */
@@ -368,6 +394,8 @@ main(int argc, char **argv)
 	}
 	if (strcmp(how, "hello") == 0)
 		return hello(arg);
+	if (strcmp(how, "numbers") == 0)
+		return compare_numbers((unsigned)atoi(arg));
 	if (strcmp(how, "watch") == 0)
 		return watch(arg);
 	if (strcmp(how, "hold") == 0)

@@ -9,7 +9,8 @@
  *     part=0/1             of each epoch's order, the positions p % n == i
  *     threads=1
  *     budget=35%           default: none
- *     hub=start            start, find (never starts one) or none
+ *     hub=start            start, find (never starts one), none, or try:
+ *                          start one, and do without if that fails
  *     check=1              0: the bytes are not looked at
  *     hold=0               items held at once before they are put
  *     evict=0              1: each file's pages are dropped from the page cache
@@ -17,22 +18,34 @@
  *                          layer then read are compared (one thread only)
  *     ready=PATH           a file that is made when the data set is open
  *     go=PATH              wait for this file after that
+ *     pace=0               microseconds that each item is computed on
+ *     at=N do=segv         before the Nth item: dies of a signal in code of
+ *                          its own, or
+ *     at=N do=exec         becomes another program, which waits (see below)
+ *     term=N               on SIGTERM or SIGINT ends in good order after the
+ *                          item in hand, with exit status N; 0: as without it
  *
  * Prints a line for each epoch, and one for all:
  *
  *     epoch 0 items N wrong N failed N
  *     all items N wrong N failed N hits N misses N reads N bytes N cached 0/1
+ *     longest N us         the longest get
  *     block N expected N   with evict=1: read_bytes of /proc/self/io, and the
  *                          sizes of what was read, in whole pages
+ *
+ * The program that do=exec becomes prints how many descriptors it has more than
+ * the job had at its start, makes the file READY.exec, and waits for GO.exec.
  *
  * Exit status 1 if anything was wrong or failed, or could not be opened.
  */
 
 #include <config.h>
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -48,15 +61,20 @@
 
 static struct {
 	unsigned long epochs, seed, part, parts, threads, hold, evict, check;
-	const char *budget, *hub, *ready, *go;
-} opt = { 1, 1, 0, 1, 1, 0, 0, 1, NULL, "start", NULL, NULL };
+	unsigned long pace, at, term, had;
+	const char *budget, *hub, *ready, *go, *what;
+} opt = { .epochs = 1, .seed = 1, .parts = 1, .threads = 1, .check = 1,
+	.hub = "start" };
 
 static struct ds_data *data;
 static const char *uri;
 static uint64_t block_expected;
 static uint64_t *order;
 static uint64_t nr_items;
-static _Atomic uint64_t next_position, items, wrong, failed;
+static _Atomic uint64_t next_position, items, wrong, failed, longest_us;
+static _Atomic uint64_t nr_gets;
+static unsigned nr_at_start;
+static volatile sig_atomic_t is_asked_to_end;
 static pthread_mutex_t said = PTHREAD_MUTEX_INITIALIZER;
 
 static void
@@ -136,6 +154,28 @@ evict(uint64_t i)
 	close(fd);
 }
 
+static uint64_t
+now_us(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
+}
+
+static int
+get_timed(uint64_t i, struct ds_item *item, struct ds_err *err)
+{
+	uint64_t begin_us = now_us(), took_us, longest = longest_us;
+	int rc = ds_get(data, i, item, err);
+
+	took_us = now_us() - begin_us;
+	while (took_us > longest &&
+	    !atomic_compare_exchange_weak(&longest_us, &longest, took_us))
+		continue;
+	return rc;
+}
+
 static int
 get(uint64_t i, struct ds_item *item, struct ds_err *err)
 {
@@ -143,7 +183,7 @@ get(uint64_t i, struct ds_item *item, struct ds_err *err)
 	int rc;
 
 	if (!opt.evict)
-		return ds_get(data, i, item, err);
+		return get_timed(i, item, err);
 	evict(i);
 	ds_data_counts(data, &before);
 	rc = ds_get(data, i, item, err);
@@ -152,6 +192,66 @@ get(uint64_t i, struct ds_item *item, struct ds_err *err)
 		block_expected += (after.storage_reads - before.storage_reads) *
 		    ((item->len + 4095) / 4096 * 4096);
 	return rc;
+}
+
+/*--- what jobs do besides ------------------------------------------------*/
+
+static unsigned
+count_descriptors(void)
+{
+	DIR *dir = opendir("/proc/self/fd");
+	unsigned nr = 0;
+
+	while (dir != NULL && readdir(dir) != NULL)
+		nr++;
+	if (dir != NULL)
+		closedir(dir);
+	return nr;
+}
+
+static _Noreturn void
+become_another(void)
+{
+	char ready[4096], go[4096], had[32];
+
+	snprintf(ready, sizeof ready, "ready=%s.exec", opt.ready);
+	snprintf(go, sizeof go, "go=%s.exec", opt.go);
+	snprintf(had, sizeof had, "had=%u", nr_at_start);
+	execl("/proc/self/exe", "job", had, ready, go, "-", (char *)NULL);
+	abort();
+}
+
+static void
+do_besides(void)
+{
+	const struct timespec t = { (time_t)(opt.pace / 1000000),
+		(long)(opt.pace % 1000000) * 1000 };
+
+	if (opt.pace > 0)
+		nanosleep(&t, NULL);
+	if (opt.what == NULL || ++nr_gets != opt.at)
+		return;
+	if (strcmp(opt.what, "exec") == 0)
+		become_another();
+	raise(SIGSEGV);
+}
+
+static void
+note_end(int signo)
+{
+	(void)signo;
+	is_asked_to_end = 1;
+}
+
+static void
+catch_end(void)
+{
+	struct sigaction sa = { .sa_handler = note_end, .sa_flags = SA_RESTART };
+
+	if (opt.term == 0)
+		return;
+	sigaction(SIGTERM, &sa, NULL);
+	sigaction(SIGINT, &sa, NULL);
 }
 
 /*--- an epoch ------------------------------------------------------------*/
@@ -164,12 +264,13 @@ read_some(void *arg)
 	uint64_t p;
 
 	(void)arg;
-	while ((p = next_position++) < nr_items) {
+	while (!is_asked_to_end && (p = next_position++) < nr_items) {
 		struct ds_err err = { 0, "" };
 		struct ds_item item;
 
 		if (p % opt.parts != opt.part)
 			continue;
+		do_besides();
 		if (get(order[p], &item, &err) < 0) {
 			failed++;
 			say(order[p], err.text);
@@ -220,19 +321,22 @@ set_option(const char *name, char *value)
 		{ "epochs", &opt.epochs }, { "seed", &opt.seed },
 		{ "threads", &opt.threads }, { "hold", &opt.hold },
 		{ "evict", &opt.evict }, { "check", &opt.check },
+		{ "pace", &opt.pace }, { "at", &opt.at },
+		{ "term", &opt.term }, { "had", &opt.had },
 	};
 	struct { const char *name; const char **field; } texts[] = {
 		{ "budget", &opt.budget }, { "hub", &opt.hub },
 		{ "ready", &opt.ready }, { "go", &opt.go },
+		{ "do", &opt.what },
 	};
 
-	for (unsigned i = 0; i < 6; i++) {
+	for (unsigned i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
 		if (strcmp(name, numbers[i].name) == 0) {
 			*numbers[i].field = strtoul(value, NULL, 10);
 			return;
 		}
 	}
-	for (unsigned i = 0; i < 4; i++) {
+	for (unsigned i = 0; i < sizeof texts / sizeof texts[0]; i++) {
 		if (strcmp(name, texts[i].name) == 0) {
 			*texts[i].field = value;
 			return;
@@ -272,7 +376,8 @@ open_data(struct ds_hub **hub)
 	if (strcmp(opt.hub, "none") != 0 && ds_connect(hub,
 	    strcmp(opt.hub, "find") == 0 ? DS_NO_START : 0, &err) < 0) {
 		fprintf(stderr, "job: %s\n", err.text);
-		exit(1);
+		if (strcmp(opt.hub, "try") != 0)
+			exit(1);
 	}
 	if (ds_data_open(&data, *hub, uri, opt.budget, &err) < 0) {
 		fprintf(stderr, "job: %s\n", err.text);
@@ -307,11 +412,19 @@ main(int argc, char **argv)
 	uint64_t block_before;
 	struct ds_counts n;
 
+	nr_at_start = count_descriptors();
 	read_options(argc, argv);
+	if (opt.had > 0) {
+		printf("more %d\n", (int)nr_at_start - (int)opt.had);
+		fflush(stdout);
+		meet();
+		return 0;
+	}
+	catch_end();
 	open_data(&hub);
 	block_before = block_bytes();
 	meet();
-	for (unsigned long e = 0; e < opt.epochs; e++)
+	for (unsigned long e = 0; e < opt.epochs && !is_asked_to_end; e++)
 		run_epoch(e);
 	ds_data_counts(data, &n);
 	printf("all items %llu wrong %llu failed %llu hits %llu misses %llu "
@@ -320,6 +433,7 @@ main(int argc, char **argv)
 	    (unsigned long long)n.hits, (unsigned long long)n.misses,
 	    (unsigned long long)n.storage_reads,
 	    (unsigned long long)n.storage_bytes, n.cached);
+	printf("longest %llu us\n", (unsigned long long)longest_us);
 	if (opt.evict)
 		printf("block %llu expected %llu\n",
 		    (unsigned long long)(block_bytes() - block_before),
@@ -328,5 +442,7 @@ main(int argc, char **argv)
 	if (hub != NULL)
 		ds_disconnect(&hub);
 	free(order);
+	if (is_asked_to_end)
+		return (int)opt.term;
 	return wrong + failed > 0;
 }

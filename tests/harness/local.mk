@@ -8,11 +8,12 @@ libleak_la_SOURCES = %D%/leak.c %D%/leak.h %D%/heap.c %D%/heap.h %D%/unit.h \
 	%D%/folder.h
 
 harness_programs = \
+	%D%/frames \
 	%D%/holder \
 	%D%/items \
 	%D%/job \
-	%D%/frames \
 	%D%/leaky \
+	%D%/leaser \
 	%D%/mkset \
 	%D%/reader \
 	%D%/slowstat \
@@ -26,6 +27,7 @@ check_PROGRAMS += $(harness_programs)
 %C%_job_SOURCES = %D%/job.c %D%/content.h
 %C%_job_LDADD = libdestall.la
 %C%_frames_LDADD = libhost.la
+%C%_leaser_LDADD = libhost.la
 %C%_leaky_LDADD = libleak.la
 %C%_mkset_SOURCES = %D%/mkset.c %D%/content.h
 %C%_mkset_LDADD = libguest.la
