@@ -73,10 +73,18 @@ for point in $(crash_points hub.); do
 		: > go
 		what_makes "$point"
 		end_jobs quiet
+		# Not every point is come by twice.
+		grep -q '^State:.[^ZX]' "/proc/$hub/status" 2> /dev/null || {
+			kills=$((kills + 1))
+			echo "$point" >> hit
+		}
 		run "$destall" serve --stop
 		[ ! -d "/proc/$hub" ] || wait_dead "$hub"
-		kills=$((kills + 1))
 	done
+done
+
+for point in $(crash_points hub.); do
+	grep -qx "$point" hit || fail "$point was never come by"
 done
 
 # And nothing of all that is in the way of the next one.
