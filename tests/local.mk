@@ -134,7 +134,7 @@ scenarios = \
 	%D%/x0201-gen-signal.sh \
 	%D%/x0400-hub-kill.sh \
 	%D%/x0401-start-kill.sh \
-	%D%/x0403-client-kill.sh
+	%D%/x0403-client-kill.sh \
 	%D%/x0401-hub-lost.sh \
 	%D%/x0402-hub-again.sh \
 	%D%/x0403-hub-oom.sh \
