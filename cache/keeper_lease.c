@@ -251,7 +251,8 @@ lease_ask(struct keeper *k, struct client *c, struct wire_frame *f,
 
 /*--- publishing ----------------------------------------------------------*/
 
-/* A producer may have cut the file or made it longer. */
+/* A producer may have cut the file or made it longer, and may do so until the
+ * file is frozen. */
 static int
 check_draft(const struct lease *l, struct ds_err *err)
 {
@@ -273,8 +274,10 @@ name_draft(struct keeper *k, struct lease *l, uint64_t *file,
     struct ds_err *err)
 {
 	char name[STORE_NAME_MAX];
-	int rc = check_draft(l, err);
+	int rc = store_freeze(&l->draft, err);
 
+	if (rc == 0)
+		rc = check_draft(l, err);
 	if (rc < 0)
 		return rc;
 	*file = ++k->next_file;

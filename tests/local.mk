@@ -8,7 +8,7 @@ AM_TESTS_ENVIRONMENT = \
 	PYTHON='$(PYTHON)'; export PYTHON;
 TEST_EXTENSIONS = .sh
 SH_LOG_COMPILER = $(SHELL)
-EXTRA_DIST += %D%/lib.sh %D%/gen.sh %D%/hub.sh %D%/cache.sh %D%/suite.sh %D%/check-all %D%/fresh-debian
+EXTRA_DIST += %D%/lib.sh %D%/gen.sh %D%/hub.sh %D%/cache.sh %D%/faults.sh %D%/suite.sh %D%/check-all %D%/fresh-debian
 EXTRA_DIST += %D%/lib.sh %D%/gen.sh %D%/hub.sh %D%/suite.sh %D%/check-all %D%/fresh-debian
 
 include %D%/harness/local.mk
@@ -123,6 +123,7 @@ scenarios = \
 	%D%/n0401-hub-hostile.sh \
 	%D%/n0402-hub-lost.sh \
 	%D%/n0403-hub-storm.sh \
+	%D%/n0404-cache-hostile.sh \
 	%D%/x0200-gen-kill.sh \
 	%D%/x0201-gen-signal.sh \
 	%D%/x0400-hub-kill.sh

@@ -8,6 +8,7 @@ libleak_la_SOURCES = %D%/leak.c %D%/leak.h %D%/heap.c %D%/heap.h %D%/unit.h \
 	%D%/folder.h
 
 harness_programs = \
+	%D%/cacheframes \
 	%D%/items \
 	%D%/job \
 	%D%/frames \
@@ -19,6 +20,7 @@ harness_programs = \
 	%D%/victim
 # end of harness_programs
 check_PROGRAMS += $(harness_programs)
+%C%_cacheframes_LDADD = libhost.la
 %C%_items_LDADD = libguest.la
 %C%_job_SOURCES = %D%/job.c %D%/content.h
 %C%_job_LDADD = libdestall.la

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+# faults.sh: what the fault tests of the cache share, after lib.sh.
+
+. "$top_srcdir/tests/cache.sh"
+
+# set_of ROOT NAME...: numbers of one data set, each on a line; ROOT is the
+# end of its path.
+set_of() {
+	"$destall" cache stat --json | "$PYTHON" -c '
+import json, sys
+for at in json.load(sys.stdin)["datasets"]:
+    if at["root"].endswith("/" + sys.argv[1]):
+        for name in sys.argv[2:]:
+            print(at[name])
+        break
+else:
+    sys.exit("no data set " + sys.argv[1])' "$@"
+}
+
+# expect_set ROOT NAME NUMBER
+expect_set() {
+	set_got=$(set_of "$1" "$2") || fail "$1 is not cached"
+	[ "$set_got" = "$3" ] || fail "$1: $2 is $set_got, not $3"
+}
+
+# expect_job FILE NAME NUMBER: of the line for all that job printed.
+expect_job() {
+	[ "$(word "$1" all "$2")" = "$3" ] ||
+	    fail "$1: $2 is $(word "$1" all "$2"), not $3: $(cat "$1")"
+}
+
+# await COMMAND...: until it succeeds.
+await() {
+	until "$@"; do sleep 0.02; done
+}
+
+# bytes_of FOLDER: of all files in it.
+bytes_of() { find "$1" -type f -printf '%s\n' | awk '{ n += $1 } END { print n + 0 }'; }
+
+# end_hub: whatever state it is in; the next test starts another.
+end_hub() {
+	[ ! -S "$DESTALL_HUB" ] || "$destall" serve --stop > /dev/null 2>&1 || :
+}
