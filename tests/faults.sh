@@ -41,3 +41,26 @@ bytes_of() { find "$1" -type f -printf '%s\n' | awk '{ n += $1 } END { print n +
 end_hub() {
 	[ ! -S "$DESTALL_HUB" ] || "$destall" serve --stop > /dev/null 2>&1 || :
 }
+
+# fail_each CALL:ERRNO CMD...: as fail_calls, but a call that is interrupted, or
+# is told to come again, is so once: for ever would be no fault, but a wait.
+fail_each() {
+	each=$1
+	shift
+	case $each in
+	*:EINTR | *:EAGAIN) ;;
+	*) fail_calls "${each%:*}" "${each#*:}" "$@"; return ;;
+	esac
+	fail_shim=$(shim fail)
+	rm -f "$work/calls"
+	call_hook before_failure
+	with_fail "" "$@"
+	fail_total=$(awk -v f="${each%:*}" '$2 == f && $3 > n { n = $3 }
+	    END { print n + 0 }' "$work/calls")
+	for k in $(choose_calls "$fail_total"); do
+		fail_once "${each%:*}:$k:${each#*:}" "$@"
+		each_runs=$((${each_runs:-0} + 1))
+	done
+	event "${each_runs:-0}" "failing calls of ${each%:*} (${each#*:}, of $fail_total)"
+	each_runs=0
+}

@@ -15,6 +15,7 @@ harness_programs = \
 	%D%/leaky \
 	%D%/mkset \
 	%D%/reader \
+	%D%/sampler \
 	%D%/slowstat \
 	%D%/storm \
 	%D%/victim
@@ -29,6 +30,8 @@ check_PROGRAMS += $(harness_programs)
 %C%_mkset_SOURCES = %D%/mkset.c %D%/content.h
 %C%_mkset_LDADD = libguest.la
 %C%_reader_LDADD =
+%C%_sampler_SOURCES = %D%/sampler.c %D%/content.h
+%C%_sampler_LDADD = libdestall.la
 %C%_slowstat_SOURCES = %D%/slowstat.c tests/shim/slow_state.h
 %C%_slowstat_LDADD =
 %C%_storm_LDADD =
