@@ -130,7 +130,7 @@ struct lease {
 	uint32_t		client, serial, generation;
 	struct store_draft	draft;
 	struct room		room;
-	uint64_t		deadline_ns;
+	uint64_t		asked_ns, deadline_ns;
 	bool			in_helper;
 	bool			revoked;	/* while in the helper */
 	bool			allocated;	/* the draft, and counted */

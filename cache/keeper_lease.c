@@ -177,6 +177,7 @@ new_lease(struct keeper *k, struct dataset *d, uint64_t item,
 	l->item = item;
 	l->client = client_id(c);
 	l->serial = serial;
+	l->asked_ns = clock_now_ns();
 	l->generation = item_generation(atomic_load_explicit(
 	    &d->index->items[item].word, memory_order_relaxed));
 	l->draft.writer = l->draft.keeper = -1;
@@ -372,11 +373,13 @@ lease_give_up(struct keeper *k, struct client *c, struct wire_frame *f,
 	if (code == 0) {
 		must(minio_return(&d->minio, mi, l->client, generation) == 0);
 	} else {
-		/* relaxed: published by the word's release store */
+		/* relaxed: published by the word's release store.  It failed
+		 * in the epoch in which it was asked for: the next may have
+		 * begun by now. */
 		atomic_store_explicit(&d->index->items[item].error, code,
 		    memory_order_relaxed);
 		atomic_store_explicit(&d->index->items[item].failed_ns,
-		    clock_now_ns(), memory_order_relaxed);
+		    l->asked_ns, memory_order_relaxed);
 		must(minio_fail(&d->minio, mi, l->client, generation) == 0);
 	}
 	dataset_changed(d);

@@ -124,6 +124,12 @@ scenarios = \
 	%D%/n0402-hub-lost.sh \
 	%D%/n0403-hub-storm.sh \
 	%D%/n0404-cache-hostile.sh \
+	%D%/n0405-failing-hub.sh \
+	%D%/n0406-failing-job.sh \
+	%D%/n0407-cache-input.sh \
+	%D%/n0408-cache-settings.sh \
+	%D%/n0409-cache-time.sh \
+	%D%/n0410-cache-bad-files.sh \
 	%D%/x0200-gen-kill.sh \
 	%D%/x0201-gen-signal.sh \
 	%D%/x0400-hub-kill.sh

@@ -40,7 +40,8 @@ check_PROGRAMS += $(harness_programs)
 # A -rpath makes libtool build a real shared object of what is not installed.
 # Shims are built without fortification and builtins, which would wrap what
 # they wrap, and without a sanitizer, under which they are not used.
-check_LTLIBRARIES += tests/shim/fail.la tests/shim/slow.la tests/shim/storm.la
+check_LTLIBRARIES += tests/shim/fail.la tests/shim/slow.la tests/shim/storm.la \
+	tests/shim/clock.la
 shim_cflags = -fvisibility=hidden $(WARN_CFLAGS) -fno-builtin \
 	-U_FORTIFY_SOURCE
 shim_ldflags = $(HARD_LDFLAGS) -module -avoid-version -rpath $(abs_builddir)
@@ -59,3 +60,6 @@ tests_shim_slow_la_LDFLAGS = $(shim_ldflags)
 tests_shim_storm_la_SOURCES = $(shim_common) tests/shim/storm.c
 tests_shim_storm_la_CFLAGS = $(shim_cflags)
 tests_shim_storm_la_LDFLAGS = $(shim_ldflags)
+tests_shim_clock_la_SOURCES = $(shim_common) tests/shim/clock.c
+tests_shim_clock_la_CFLAGS = $(shim_cflags)
+tests_shim_clock_la_LDFLAGS = $(shim_ldflags)
