@@ -130,6 +130,11 @@ scenarios = \
 	%D%/n0408-cache-settings.sh \
 	%D%/n0409-cache-time.sh \
 	%D%/n0410-cache-bad-files.sh \
+	%D%/n0411-cache-small-shm.sh \
+	%D%/n0412-cache-groups.sh \
+	%D%/n0413-broken-control.sh \
+	%D%/n0414-cache-nofile.sh \
+	%D%/n0415-failing-points.sh \
 	%D%/x0200-gen-kill.sh \
 	%D%/x0201-gen-signal.sh \
 	%D%/x0400-hub-kill.sh
