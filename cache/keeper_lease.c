@@ -246,7 +246,7 @@ lease_ask(struct keeper *k, struct client *c, struct wire_frame *f,
 		answer_not_leased(c, f->head.serial, CACHE_CLOSED);
 		return 0;
 	}
-	must(!"an answer that minio_ask() has not");
+	must(false);	/* minio_ask() has no other answer */
 	return 0;
 }
 

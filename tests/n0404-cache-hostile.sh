@@ -13,7 +13,7 @@ start_hub --cache 64M
 hub=$(hub_pid)
 
 # The other client: three processes and more, one after another.
-(while [ ! -e done ]; do
+(while [ ! -e enough ]; do
 	job epochs=20 hub=find set >> jobs.txt || exit 1
 done) 2> jobs.err &
 jobs=$!
@@ -89,7 +89,7 @@ expect_log 'is expelled: a message of type [0-9]+ that no client of the cache se
 attack back expelled
 expect_log 'is expelled: destall page: a count went back$'
 
-: > done
+: > enough
 wait $jobs || fail "the other client: $(cat jobs.err jobs.txt)"
 [ ! -s jobs.err ] || fail "the other client: $(cat jobs.err)"
 ! grep -q '^all.*cached 0' jobs.txt || fail "the other client lost its hub"

@@ -47,11 +47,11 @@ is_sanitized && skip "of the rest: no preloaded shims in a sanitized build"
 start_hub
 export DS_STORM_COUNT="$work/sent"
 fail_exe=job
-storm "$(harness job)" epochs=40 threads=2 hold=8 budget=50% hub=find set
+storm "$(harness job)" epochs=150 threads=2 hold=8 budget=50% hub=find set
 expect_status 0
 expect_no_err
 cp "$work/out" storm.txt
-expect_job storm.txt items 16000
+expect_job storm.txt items 60000
 expect_job storm.txt cached 1
 nothing_lost
 stop_hub

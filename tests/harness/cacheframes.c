@@ -180,7 +180,7 @@ static int
 make_listing(const char *how)
 {
 	int fds[2], seals = SEALS | F_SEAL_WRITE | F_SEAL_SEAL;
-	struct listing_head *h;
+	static struct listing_head *h;		/* until the end */
 	size_t len;
 
 	if (strcmp(how, "pipe") == 0)
@@ -385,11 +385,12 @@ try_generation(void)
 static int
 try_others(void)
 {
-	struct link *other = join(), *own = hub;
+	static struct link *other;		/* until the end */
 	struct ask_set theirs;
 	uint32_t g, crc;
 	int fd = must_lease(1, &g), listing = list();
 
+	other = join();
 	crc = write_item(fd, 1);
 	close(fd);
 	if (ask_open(other, source_uri(source), 0, 0, listing, &theirs,
@@ -398,8 +399,8 @@ try_others(void)
 	publish(other, 1, g, crc);
 	tell_item(other, MSG_GIVE_UP, set.set, 1, g, EIO, true);
 	print_standing(other, 1);
-	publish(own, 1, g, crc);
-	print_standing(own, 1);
+	publish(hub, 1, g, crc);
+	print_standing(hub, 1);
 	return 0;
 }
 
