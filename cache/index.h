@@ -70,7 +70,7 @@ item_owner(uint64_t word)
 struct index_item {
 	_Atomic uint64_t word;
 	_Atomic uint64_t file;		/* READY: its name in the store */
-	_Atomic uint64_t failed_ns;	/* FAILED: when, CLOCK_MONOTONIC */
+	_Atomic uint64_t failed_ns;	/* FAILED: when it was asked for */
 	_Atomic uint32_t crc32c;	/* READY */
 	_Atomic uint32_t error;		/* FAILED: errno */
 	struct listing_item key;

@@ -179,11 +179,15 @@ static int
 frame(void *state, struct client *c, struct wire_frame *f, struct ds_err *err)
 {
 	unsigned n = (unsigned)f->head.type - MSG_CACHE_FIRST;
+	int rc = -EBADMSG;
 
 	must_be((struct keeper *)state, KEEPER_MAGIC);
-	if (n >= NR_HANDLERS || handlers[n] == NULL)
-		return -EBADMSG;
-	return handlers[n](state, c, f, err);
+	if (n < NR_HANDLERS && handlers[n] != NULL)
+		rc = handlers[n](state, c, f, err);
+	if (rc == -EBADMSG)	/* for the log */
+		err_fail(err, rc, "a message of type %u that no client of the "
+		    "cache sends", f->head.type);
+	return rc;
 }
 
 static void
@@ -217,6 +221,7 @@ tick(void *state, uint64_t now_ns)
 	struct keeper *k = state;
 
 	lease_expire(k, now_ns);
+	stat_look(k);
 	keeper_tell(k);
 }
 

@@ -130,7 +130,7 @@ struct lease {
 	uint32_t		client, serial, generation;
 	struct store_draft	draft;
 	struct room		room;
-	uint64_t		deadline_ns;
+	uint64_t		asked_ns, deadline_ns;
 	bool			in_helper;
 	bool			revoked;	/* while in the helper */
 	bool			allocated;	/* the draft, and counted */
@@ -178,6 +178,8 @@ int stat_sets(struct keeper *k, struct client *c, struct wire_frame *f,
     struct ds_err *err);
 int stat_jobs(struct keeper *k, struct client *c, struct wire_frame *f,
     struct ds_err *err);
+void stat_look(struct keeper *k);
+	/* At the page of one attachment, the next in turn. */
 void stat_keep(struct keeper *k, const struct dataset *d,
     const struct attachment *a);
 	/* A client that left: for stat_jobs(). */
@@ -206,6 +208,7 @@ struct keeper {
 	uint64_t	next_file;
 	uint32_t	next_set;
 	uint32_t	next_attachment;
+	uint32_t	looked_at;	/* the attachment whose page was, last */
 	unsigned	nr_sets;
 	struct dataset	*sets;
 	struct lease	*leases;

@@ -179,6 +179,7 @@ new_lease(struct keeper *k, struct dataset *d, uint64_t item,
 	l->item = item;
 	l->client = client_id(c);
 	l->serial = serial;
+	l->asked_ns = clock_now_ns();
 	l->generation = item_generation(atomic_load_explicit(
 	    &d->index->items[item].word, memory_order_relaxed));
 	l->draft.writer = l->draft.keeper = -1;
@@ -253,7 +254,8 @@ lease_ask(struct keeper *k, struct client *c, struct wire_frame *f,
 
 /*--- publishing ----------------------------------------------------------*/
 
-/* A producer may have cut the file or made it longer. */
+/* A producer may have cut the file or made it longer, and may do so until the
+ * file is frozen. */
 static int
 check_draft(const struct lease *l, struct ds_err *err)
 {
@@ -275,8 +277,10 @@ name_draft(struct keeper *k, struct lease *l, uint64_t *file,
     struct ds_err *err)
 {
 	char name[STORE_NAME_MAX];
-	int rc = check_draft(l, err);
+	int rc = store_freeze(&l->draft, err);
 
+	if (rc == 0)
+		rc = check_draft(l, err);
 	if (rc < 0)
 		return rc;
 	*file = ++k->next_file;
@@ -371,11 +375,13 @@ lease_give_up(struct keeper *k, struct client *c, struct wire_frame *f,
 	if (code == 0) {
 		must(minio_return(&d->minio, mi, l->client, generation) == 0);
 	} else {
-		/* relaxed: published by the word's release store */
+		/* relaxed: published by the word's release store.  It failed
+		 * in the epoch in which it was asked for: the next may have
+		 * begun by now. */
 		atomic_store_explicit(&d->index->items[item].error, code,
 		    memory_order_relaxed);
 		atomic_store_explicit(&d->index->items[item].failed_ns,
-		    clock_now_ns(), memory_order_relaxed);
+		    l->asked_ns, memory_order_relaxed);
 		must(minio_fail(&d->minio, mi, l->client, generation) == 0);
 	}
 	dataset_changed(d);

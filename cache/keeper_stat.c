@@ -41,26 +41,40 @@ next_set(struct keeper *k, uint32_t after)
 	return next;
 }
 
-/* A page that went back stays at its last copy: its client is expelled when
- * it next says something. */
+/* A page that went back stays at its last copy, and its client does not stay
+ * (page.h, rule 2). */
 static void
-sum_counts(struct dataset *d, struct page_copy *sum)
+copy_page(struct keeper *k, struct attachment *a)
+{
+	struct client *c;
+	struct ds_err err;
+
+	if (dataset_copy_page(a, &err) == 0)
+		return;
+	c = hub_client(k->hub, a->client);
+	if (c != NULL)
+		client_expel(c, err.text);
+}
+
+static void
+sum_counts(struct keeper *k, struct dataset *d, struct page_copy *sum)
 {
 	struct attachment *a;
 
 	*sum = d->gone;
 	for (a = d->attached; a != NULL; a = a->next) {
-		(void)dataset_copy_page(a, NULL);
+		copy_page(k, a);
 		page_copy_add(sum, &a->copy);
 	}
 }
 
 static void
-fill_words(struct dataset *d, uint64_t word[CACHE_STAT_WORDS])
+fill_words(struct keeper *k, struct dataset *d,
+    uint64_t word[CACHE_STAT_WORDS])
 {
 	struct page_copy sum;
 
-	sum_counts(d, &sum);
+	sum_counts(k, d, &sum);
 	word[CACHE_STAT_ITEMS] = d->index->nr_items;
 	word[CACHE_STAT_BYTES] = d->index->total_bytes;
 	word[CACHE_STAT_CACHED_ITEMS] = d->minio.ready_items;
@@ -104,7 +118,7 @@ stat_sets(struct keeper *k, struct client *c, struct wire_frame *f,
 		client_done(c, f->head.serial);
 		return 0;
 	}
-	fill_words(d, word);
+	fill_words(k, d, word);
 	wire_write(&w, &answer, MSG_STATED, f->head.serial);
 	wire_put_u32(&w, d->id);
 	wire_put_bytes(&w, d->uri, strlen(d->uri));
@@ -176,6 +190,18 @@ next_attachment(struct keeper *k, uint32_t after, struct dataset **set)
 	return next;
 }
 
+/* Whether or not anybody asks. */
+void
+stat_look(struct keeper *k)
+{
+	struct dataset *d;
+	struct attachment *a = next_attachment(k, k->looked_at, &d);
+
+	k->looked_at = a != NULL ? a->number : 0;
+	if (a != NULL)
+		copy_page(k, a);
+}
+
 static const struct job_kept *
 next_kept(const struct keeper *k, uint32_t after)
 {
@@ -209,7 +235,7 @@ stat_jobs(struct keeper *k, struct client *c, struct wire_frame *f,
 	a = next_attachment(k, after, &d);
 	kept = next_kept(k, after);
 	if (a != NULL && (kept == NULL || a->number < kept->number)) {
-		(void)dataset_copy_page(a, NULL);
+		copy_page(k, a);
 		describe(&live, d, a);
 		answer_job(c, f, &live, true);
 	} else if (kept != NULL) {

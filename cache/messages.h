@@ -30,7 +30,8 @@
  * share is a percentage of the data set in millionths, 0 for no share of its
  * own.  stamp tells the state of the source where that is known without a
  * listing (tar shards); 0 where it is not, and then it is listed each time.
- * since_ns: an item that failed before this time is tried again.
+ * since_ns: an item that failed, and was asked for before this time (of
+ * CLOCK_MONOTONIC), is tried again.
  */
 
 #ifndef CACHE_MESSAGES_H

@@ -178,6 +178,20 @@ prove_unwritable(int fd)
 }
 
 int
+store_freeze(struct store_draft *d, struct ds_err *err)
+{
+	int rc;
+
+	io_close(&d->writer);
+	rc = prove_unwritable(d->keeper);
+	if (rc < 0) {
+		errno = -rc;
+		return err_errno(err, "cache: a file is still being written");
+	}
+	return 0;
+}
+
+int
 store_publish(const struct store *s, struct store_draft *d, const char *name,
     struct ds_err *err)
 {
@@ -185,12 +199,9 @@ store_publish(const struct store *s, struct store_draft *d, const char *name,
 	int rc;
 
 	must_be(s, STORE_MAGIC);
-	io_close(&d->writer);
-	rc = prove_unwritable(d->keeper);
-	if (rc < 0) {
-		errno = -rc;
-		return err_errno(err, "cache: %s is still being written", name);
-	}
+	rc = store_freeze(d, err);
+	if (rc < 0)
+		return rc;
 	path_of(path, d->keeper);
 	if (linkat(AT_FDCWD, path, s->dir, name, AT_SYMLINK_FOLLOW) != 0)
 		return err_errno(err, "cache: cannot name %s", name);

@@ -57,6 +57,10 @@ int store_begin(const struct store *s, uint64_t len, struct store_draft *d,
 
 void store_abandon(struct store_draft *d);
 
+int store_freeze(struct store_draft *d, struct ds_err *err);
+	/* Closes the writer, and shows that there is no other: what is seen of
+	 * the file from now on stays.  -EBUSY as below. */
+
 int store_publish(const struct store *s, struct store_draft *d,
     const char *name, struct ds_err *err);
 	/* Names the file; the draft is done.  -EBUSY while somebody has it

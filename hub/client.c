@@ -107,13 +107,12 @@ static void
 give_up_on(struct client *c, int rc)
 {
 	if (rc == -ENOBUFS) {
-		c->all->counts.expelled++;
-		log_line(c->all->log, LOG_WARN, "client %s is expelled: "
-		    "it does not read its answers", c->caller.name);
-	} else if (rc != -EPIPE && rc != -ECONNRESET) {
+		client_expel(c, "it does not read its answers");
+		return;
+	}
+	if (rc != -EPIPE && rc != -ECONNRESET)
 		log_line(c->all->log, LOG_WARN, "client %s cannot be "
 		    "answered: %s", c->caller.name, strerror(-rc));
-	}
 	client_end(c);
 }
 
@@ -154,6 +153,17 @@ client_refuse(struct client *c, uint32_t serial, int code, const char *text)
 	wire_put_bytes(&w, text, len);
 	must(wire_write_end(&w));
 	client_answer(c, &f);
+}
+
+void
+client_expel(struct client *c, const char *why)
+{
+	if (c->is_dead || c->is_last)
+		return;
+	c->all->counts.expelled++;
+	log_line(c->all->log, LOG_WARN, "client %s is expelled: %s",
+	    c->caller.name, why);
+	client_end(c);
 }
 
 /* What waited, as far as it goes now. */

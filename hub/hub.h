@@ -98,5 +98,7 @@ void client_answer(struct client *c, const struct wire_frame *f);
 void client_done(struct client *c, uint32_t serial);
 void client_refuse(struct client *c, uint32_t serial, int code,
     const char *text);
+void client_expel(struct client *c, const char *why);
+	/* In a turn of its own, for what it did without a frame. */
 
 #endif

@@ -10,6 +10,8 @@ TEST_EXTENSIONS = .sh
 SH_LOG_COMPILER = $(SHELL)
 EXTRA_DIST += %D%/lib.sh %D%/gen.sh %D%/hub.sh %D%/cache.sh %D%/cachecmd.sh \
 	%D%/suite.sh %D%/check-all %D%/fresh-debian
+EXTRA_DIST += %D%/lib.sh %D%/gen.sh %D%/hub.sh %D%/cache.sh %D%/faults.sh %D%/suite.sh %D%/check-all %D%/fresh-debian
+EXTRA_DIST += %D%/lib.sh %D%/gen.sh %D%/hub.sh %D%/suite.sh %D%/check-all %D%/fresh-debian
 
 include %D%/harness/local.mk
 
@@ -130,6 +132,18 @@ scenarios = \
 	%D%/n0402-hub-lost.sh \
 	%D%/n0403-hub-storm.sh \
 	%D%/n0404-hub-failing-calls.sh \
+	%D%/n0404-cache-hostile.sh \
+	%D%/n0405-failing-hub.sh \
+	%D%/n0406-failing-job.sh \
+	%D%/n0407-cache-input.sh \
+	%D%/n0408-cache-settings.sh \
+	%D%/n0409-cache-time.sh \
+	%D%/n0410-cache-bad-files.sh \
+	%D%/n0411-cache-small-shm.sh \
+	%D%/n0412-cache-groups.sh \
+	%D%/n0413-broken-control.sh \
+	%D%/n0414-cache-nofile.sh \
+	%D%/n0415-failing-points.sh \
 	%D%/x0200-gen-kill.sh \
 	%D%/x0201-gen-signal.sh \
 	%D%/x0400-hub-kill.sh \

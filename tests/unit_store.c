@@ -141,7 +141,7 @@ what_can_be_written_gets_no_name(void **state)
 		assert_int_equal(store_begin(s, ITEM, &d, &err), 0);
 		writer = dup(d.writer);
 		assert_int_equal(store_publish(s, &d, "x", &err), -EBUSY);
-		assert_string_equal(err.text, "cache: x is still being "
+		assert_string_equal(err.text, "cache: a file is still being "
 		    "written: Device or resource busy");
 		p = mmap(NULL, ITEM, PROT_READ | PROT_WRITE, MAP_SHARED,
 		    writer, 0);

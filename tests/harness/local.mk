@@ -10,12 +10,14 @@ libleak_la_SOURCES = %D%/leak.c %D%/leak.h %D%/heap.c %D%/heap.h %D%/unit.h \
 harness_programs = \
 	%D%/frames \
 	%D%/holder \
+	%D%/cacheframes \
 	%D%/items \
 	%D%/job \
 	%D%/leaky \
 	%D%/leaser \
 	%D%/mkset \
 	%D%/reader \
+	%D%/sampler \
 	%D%/slowstat \
 	%D%/starter \
 	%D%/storm \
@@ -23,6 +25,7 @@ harness_programs = \
 # end of harness_programs
 check_PROGRAMS += $(harness_programs)
 %C%_holder_LDADD = libguest.la
+%C%_cacheframes_LDADD = libhost.la
 %C%_items_LDADD = libguest.la
 %C%_job_SOURCES = %D%/job.c %D%/content.h
 %C%_job_LDADD = libdestall.la
@@ -32,6 +35,8 @@ check_PROGRAMS += $(harness_programs)
 %C%_mkset_SOURCES = %D%/mkset.c %D%/content.h
 %C%_mkset_LDADD = libguest.la
 %C%_reader_LDADD =
+%C%_sampler_SOURCES = %D%/sampler.c %D%/content.h
+%C%_sampler_LDADD = libdestall.la
 %C%_slowstat_SOURCES = %D%/slowstat.c tests/shim/slow_state.h
 %C%_slowstat_LDADD =
 # A job: the library as jobs have it, and no wrapper that a test would kill.
@@ -43,7 +48,8 @@ check_PROGRAMS += $(harness_programs)
 # A -rpath makes libtool build a real shared object of what is not installed.
 # Shims are built without fortification and builtins, which would wrap what
 # they wrap, and without a sanitizer, under which they are not used.
-check_LTLIBRARIES += tests/shim/fail.la tests/shim/slow.la tests/shim/storm.la
+check_LTLIBRARIES += tests/shim/fail.la tests/shim/slow.la tests/shim/storm.la \
+	tests/shim/clock.la
 shim_cflags = -fvisibility=hidden $(WARN_CFLAGS) -fno-builtin \
 	-U_FORTIFY_SOURCE
 shim_ldflags = $(HARD_LDFLAGS) -module -avoid-version -rpath $(abs_builddir)
@@ -62,3 +68,6 @@ tests_shim_slow_la_LDFLAGS = $(shim_ldflags)
 tests_shim_storm_la_SOURCES = $(shim_common) tests/shim/storm.c
 tests_shim_storm_la_CFLAGS = $(shim_cflags)
 tests_shim_storm_la_LDFLAGS = $(shim_ldflags)
+tests_shim_clock_la_SOURCES = $(shim_common) tests/shim/clock.c
+tests_shim_clock_la_CFLAGS = $(shim_cflags)
+tests_shim_clock_la_LDFLAGS = $(shim_ldflags)
