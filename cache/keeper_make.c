@@ -74,14 +74,16 @@ compare_piece(struct make *m)
 static bool
 allocate_piece(struct make *m)
 {
-	size_t len;
+	struct gauge gauge;
 	struct index *x;
+	size_t len;
 
 	if (m->same)
 		return true;
 	len = index_size(m->listing.head->nr_items,
 	    m->listing.head->names_bytes);
-	m->rc = room_check(&m->room, len, &m->err);
+	room_read(&m->room, &gauge);
+	m->rc = room_check(&m->room, &gauge, len, &m->err);
 	if (m->rc == 0)
 		m->rc = segment_create(&m->seg, &index_kind, len, m->generation,
 		    &m->err);
