@@ -13,7 +13,8 @@
  *     memory goes with whoever still holds it, and counts until then, because
  *     the file system counts it.
  *  4. Memory for a small item is found in the loop, which is sooner than the
- *     helper can be woken, while the machine was looked at just before.
+ *     helper can be woken, where a look at the machine just before has shown
+ *     that nothing will have to be reclaimed for it.
  */
 
 #include <config.h>
@@ -144,16 +145,21 @@ count_leases(struct keeper *k, uint32_t client)
 
 /*--- granting ------------------------------------------------------------*/
 
+static uint64_t
+size_of(const struct lease *l)
+{
+	return l->set->index->items[l->item].key.size;
+}
+
 static void
 allocate(struct lease *l)
 {
-	uint64_t size = l->set->index->items[l->item].key.size;
-
 	l->rc = crash_point("hub.allocate");
 	if (l->rc == 0)
-		l->rc = room_check(&l->room, &l->gauge, size, &l->err);
+		l->rc = room_check(&l->room, &l->gauge, size_of(l), &l->err);
 	if (l->rc == 0)
-		l->rc = store_begin(l->room.store, size, &l->draft, &l->err);
+		l->rc = store_begin(l->room.store, size_of(l), &l->draft,
+		    &l->err);
 }
 
 static bool
@@ -161,7 +167,9 @@ find_memory(struct helper_job *job)
 {
 	struct lease *l = (struct lease *)job;
 
-	room_read(&l->room, &l->gauge);
+	if (!room_is_fresh(&l->room, &l->gauge, clock_now_ns()) ||
+	    room_check(&l->room, &l->gauge, size_of(l), NULL) == -ENOMEM)
+		room_read(&l->room, &l->gauge);
 	allocate(l);
 	return false;
 }
@@ -195,7 +203,7 @@ count_memory(struct lease *l)
 	l->allocated = l->rc == 0;
 	if (!l->allocated)
 		return;
-	l->pages_bytes = room_pages(l->set->index->items[l->item].key.size);
+	l->pages_bytes = room_pages(size_of(l));
 	k->stored_bytes += l->pages_bytes;
 	k->granted_bytes += l->pages_bytes;
 }
@@ -240,13 +248,11 @@ find_at_once(struct lease *l, struct client *c)
 {
 	struct keeper *k = l->keeper;
 
-	if (l->set->index->items[l->item].key.size > SMALL ||
-	    !room_is_fresh(&l->room, &k->gauge, clock_now_ns()))
+	if (size_of(l) > SMALL ||
+	    !room_is_fresh(&l->room, &k->gauge, clock_now_ns()) ||
+	    !room_is_easy(&l->room, &k->gauge))
 		return false;
-	l->gauge = k->gauge;
 	allocate(l);
-	if (l->rc == -ENOMEM)	/* by what is known: look again */
-		return false;
 	answer_ask(l, c);
 	return true;
 }
@@ -268,6 +274,7 @@ new_lease(struct keeper *k, struct dataset *d, uint64_t item,
 	    &d->index->items[item].word, memory_order_relaxed));
 	l->draft.writer = l->draft.keeper = -1;
 	l->room = keeper_room(k);
+	l->gauge = k->gauge;
 	enlist(l);
 	d->pins++;
 	if (find_at_once(l, c))
