@@ -7,7 +7,8 @@ benches = \
 	%D%/store \
 	%D%/cache \
 	%D%/hub \
-	%D%/fill
+	%D%/fill \
+	%D%/footprint
 # end of benches
 bench_programs = \
 	%D%/wire_loop \
