@@ -25,6 +25,7 @@ keeper_room(const struct keeper *k)
 		.budget_bytes = k->budget_bytes,
 		.besides_bytes = k->index_bytes + k->page_bytes,
 		.stored_bytes = k->stored_bytes,
+		.granted_bytes = k->granted_bytes,
 		.cgroup = k->has_cgroup ? &k->cgroup : NULL,
 	};
 }
@@ -104,7 +105,7 @@ stop(void *state)
 		k->sets = d->next;
 		dataset_free(&d);
 	}
-	must(k->leases == NULL);
+	must(k->nr_leases == 0);
 	store_free(&k->store);
 	k->magic = 0;
 	free(k);

@@ -39,6 +39,7 @@
 #define KEEPER_SETS_MAX		1024u
 #define KEEPER_ATTACHED_MAX	64u	/* by one client */
 #define KEEPER_LEASES_MAX	256u	/* by one client */
+#define KEEPER_LEASE_LISTS	256u
 #define KEEPER_JOBS_KEPT	64u	/* gone clients that stat still names */
 
 /*--- room ----------------------------------------------------------------*/
@@ -48,7 +49,16 @@ struct room {			/* all that a job needs to judge it */
 	uint64_t budget_bytes;
 	uint64_t besides_bytes;	/* indices and pages: not in the store */
 	uint64_t stored_bytes;	/* our own sum, where the store has none */
+	uint64_t granted_bytes;	/* ever */
 	const struct cgroup *cgroup;	/* NULL: none that limits memory */
+};
+
+struct gauge {			/* what was left outside of the budget */
+	uint64_t read_ns;	/* 0: never */
+	uint64_t granted_bytes;	/* ever, not after it was read */
+	uint64_t total, available;	/* of the machine; 0: it does not say */
+	uint64_t unused;	/* of it; the rest would be reclaimed first */
+	uint64_t limit, free;	/* of the group, or CGROUP_NO_LIMIT */
 };
 
 uint64_t room_default_budget(const struct cgroup *g);
@@ -56,10 +66,20 @@ uint64_t room_default_budget(const struct cgroup *g);
 
 uint64_t room_used(const struct room *r);
 
-int room_check(const struct room *r, uint64_t bytes, struct ds_err *err);
+void room_read(const struct room *r, struct gauge *g);
+	/* Some 20 files of /proc and the control group: not for the loop. */
+
+bool room_is_fresh(const struct room *r, const struct gauge *g,
+    uint64_t now_ns);
+
+bool room_is_easy(const struct room *r, const struct gauge *g);
+	/* Nothing will have to be reclaimed for a little more. */
+
+int room_check(const struct room *r, const struct gauge *g, uint64_t bytes,
+    struct ds_err *err);
 	/* May as many bytes be allocated now?  -ENOSPC for the budget,
-	 * -ENOMEM for the memory of the machine or of the control group.
-	 * Reads /proc: not for the loop. */
+	 * -ENOMEM for the memory of the machine or of the control group, from
+	 * which all that was granted since they were read is taken off. */
 
 uint64_t room_pages(uint64_t bytes);
 	/* In whole pages. */
@@ -122,14 +142,16 @@ void dataset_free(struct dataset **dp);
 /*--- leases --------------------------------------------------------------*/
 
 struct lease {
-	struct helper_job	job;	/* finds the memory */
-	struct lease		*next;
+	struct helper_job	job;	/* finds the memory, or frees it */
+	struct lease		*next, **link;	/* in its list */
 	struct keeper		*keeper;
 	struct dataset		*set;
 	uint64_t		item;
 	uint32_t		client, serial, generation;
 	struct store_draft	draft;
+	uint64_t		pages_bytes;	/* of the draft */
 	struct room		room;
+	struct gauge		gauge;
 	uint64_t		asked_ns, deadline_ns;
 	bool			in_helper;
 	bool			revoked;	/* while in the helper */
@@ -205,13 +227,16 @@ struct keeper {
 	uint64_t	index_bytes;	/* of all indices, those being dropped too */
 	uint64_t	page_bytes;
 	uint64_t	stored_bytes;	/* files and drafts, in whole pages */
+	uint64_t	granted_bytes;	/* ever, in whole pages */
+	struct gauge	gauge;
 	uint64_t	next_file;
 	uint32_t	next_set;
 	uint32_t	next_attachment;
 	uint32_t	looked_at;	/* the attachment whose page was, last */
 	unsigned	nr_sets;
 	struct dataset	*sets;
-	struct lease	*leases;
+	struct lease	*leases[KEEPER_LEASE_LISTS];	/* by client */
+	unsigned	nr_leases;
 	struct make	*makes;		/* the first is being worked on */
 	unsigned	drops;		/* being worked on */
 	uint32_t	auditing;	/* the client that asked, or 0 */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * keeper_lease.c: the right and duty to fetch one item.  Runs in the hub only,
- * the search for memory in its helper.
+ * the search for memory partly, and its freeing always, in the helper.
  *
- *     LEASE -> minio_ask -> (helper: room, store_begin) -> LEASED + descriptor
+ *     LEASE -> minio_ask -> room, store_begin -> LEASED + descriptor
  *     PUBLISH -> minio_check -> store_publish -> crc, file, READY -> wake
  *
  *  1. A producer is given a file that has all its memory and no name.
@@ -12,6 +12,9 @@
  *  3. A lease that ends in any other way leaves a file without a name: its
  *     memory goes with whoever still holds it, and counts until then, because
  *     the file system counts it.
+ *  4. Memory for a small item is found in the loop, which is sooner than the
+ *     helper can be woken, where a look at the machine just before has shown
+ *     that nothing will have to be reclaimed for it.
  */
 
 #include <config.h>
@@ -26,6 +29,8 @@
 #include "base/crash.h"
 #include "base/io.h"
 #include "base/must.h"
+
+#define SMALL	(256u << 10)	/* bytes that the loop may allocate */
 
 static void
 answer_not_leased(struct client *c, uint32_t serial, enum cache_why why)
@@ -52,14 +57,49 @@ answer_leased(struct client *c, const struct lease *l)
 
 /*--- the list ------------------------------------------------------------*/
 
-static void
-unlist(struct lease *gone)
+static struct lease **
+list_of(struct keeper *k, uint32_t client)
 {
-	struct lease **lp;
+	return &k->leases[client % KEEPER_LEASE_LISTS];
+}
 
-	for (lp = &gone->keeper->leases; *lp != gone; lp = &(*lp)->next)
-		must(*lp != NULL);
-	*lp = gone->next;
+static void
+enlist(struct lease *l)
+{
+	struct lease **first = list_of(l->keeper, l->client);
+
+	l->next = *first;
+	l->link = first;
+	if (l->next != NULL)
+		l->next->link = &l->next;
+	*first = l;
+	l->keeper->nr_leases++;
+}
+
+static void
+unlist(struct lease *l)
+{
+	*l->link = l->next;
+	if (l->next != NULL)
+		l->next->link = l->link;
+	l->keeper->nr_leases--;
+}
+
+static bool
+free_memory(struct helper_job *job)
+{
+	store_abandon(&((struct lease *)job)->draft);
+	return false;
+}
+
+static void
+memory_freed(struct helper_job *job)
+{
+	struct lease *l = (struct lease *)job;
+
+	store_abandon(&l->draft);	/* if the helper did not get to it */
+	l->keeper->stored_bytes -= l->pages_bytes;
+	free(l);
 }
 
 /* What the list held is given back; the item's word is the caller's. */
@@ -67,13 +107,15 @@ static void
 end_lease(struct lease *l)
 {
 	unlist(l);
-	if (l->allocated) {
-		l->keeper->stored_bytes -= room_pages(
-		    l->set->index->items[l->item].key.size);
-		store_abandon(&l->draft);
-	}
 	l->set->pins--;
-	free(l);
+	l->set = NULL;
+	if (l->draft.keeper < 0) {	/* there is none, or it has a name */
+		memory_freed(&l->job);
+		return;
+	}
+	l->job.work = free_memory;
+	l->job.done = memory_freed;
+	helper_submit(hub_helper(l->keeper->hub), &l->job);
 }
 
 static struct lease *
@@ -82,7 +124,7 @@ find_lease(struct keeper *k, const struct dataset *d, uint64_t item,
 {
 	struct lease *l;
 
-	for (l = k->leases; l != NULL; l = l->next) {
+	for (l = *list_of(k, client); l != NULL; l = l->next) {
 		if (l->set == d && l->item == item && l->client == client &&
 		    l->generation == generation && l->allocated)
 			return l;
@@ -91,29 +133,44 @@ find_lease(struct keeper *k, const struct dataset *d, uint64_t item,
 }
 
 static unsigned
-count_leases(const struct keeper *k, uint32_t client)
+count_leases(struct keeper *k, uint32_t client)
 {
 	const struct lease *l;
 	unsigned nr = 0;
 
-	for (l = k->leases; l != NULL; l = l->next)
+	for (l = *list_of(k, client); l != NULL; l = l->next)
 		nr += l->client == client;
 	return nr;
 }
 
 /*--- granting ------------------------------------------------------------*/
 
+static uint64_t
+size_of(const struct lease *l)
+{
+	return l->set->index->items[l->item].key.size;
+}
+
+static void
+allocate(struct lease *l)
+{
+	l->rc = crash_point("hub.allocate");
+	if (l->rc == 0)
+		l->rc = room_check(&l->room, &l->gauge, size_of(l), &l->err);
+	if (l->rc == 0)
+		l->rc = store_begin(l->room.store, size_of(l), &l->draft,
+		    &l->err);
+}
+
 static bool
 find_memory(struct helper_job *job)
 {
 	struct lease *l = (struct lease *)job;
-	uint64_t size = l->set->index->items[l->item].key.size;
 
-	l->rc = crash_point("hub.allocate");
-	if (l->rc == 0)
-		l->rc = room_check(&l->room, size, &l->err);
-	if (l->rc == 0)
-		l->rc = store_begin(l->room.store, size, &l->draft, &l->err);
+	if (!room_is_fresh(&l->room, &l->gauge, clock_now_ns()) ||
+	    room_check(&l->room, &l->gauge, size_of(l), NULL) == -ENOMEM)
+		room_read(&l->room, &l->gauge);
+	allocate(l);
 	return false;
 }
 
@@ -139,23 +196,24 @@ refuse_memory(struct lease *l, struct client *c)
 }
 
 static void
-memory_found(struct helper_job *job)
+count_memory(struct lease *l)
 {
-	struct lease *l = (struct lease *)job;
 	struct keeper *k = l->keeper;
-	struct client *c = hub_client(k->hub, l->client);
 
-	l->in_helper = false;
 	l->allocated = l->rc == 0;
-	if (l->allocated)
-		k->stored_bytes += room_pages(
-		    l->set->index->items[l->item].key.size);
-	if (l->revoked || c == NULL) {
-		if (c != NULL)		/* closed the set meanwhile */
-			answer_not_leased(c, l->serial, CACHE_BUSY);
-		end_lease(l);
+	if (!l->allocated)
 		return;
-	}
+	l->pages_bytes = room_pages(size_of(l));
+	k->stored_bytes += l->pages_bytes;
+	k->granted_bytes += l->pages_bytes;
+}
+
+static void
+answer_ask(struct lease *l, struct client *c)
+{
+	struct keeper *k = l->keeper;
+
+	count_memory(l);
 	if (l->rc < 0) {
 		refuse_memory(l, c);
 		end_lease(l);
@@ -166,9 +224,44 @@ memory_found(struct helper_job *job)
 	io_close(&l->draft.writer);
 }
 
+static void
+memory_found(struct helper_job *job)
+{
+	struct lease *l = (struct lease *)job;
+	struct keeper *k = l->keeper;
+	struct client *c = hub_client(k->hub, l->client);
+
+	l->in_helper = false;
+	if (l->gauge.read_ns > k->gauge.read_ns)
+		k->gauge = l->gauge;
+	if (l->revoked || c == NULL) {
+		if (c != NULL)		/* closed the set meanwhile */
+			answer_not_leased(c, l->serial, CACHE_BUSY);
+		count_memory(l);
+		end_lease(l);
+		return;
+	}
+	answer_ask(l, c);
+}
+
+/* True if there is an answer already. */
+static bool
+find_at_once(struct lease *l, struct client *c)
+{
+	struct keeper *k = l->keeper;
+
+	if (size_of(l) > SMALL ||
+	    !room_is_fresh(&l->room, &k->gauge, clock_now_ns()) ||
+	    !room_is_easy(&l->room, &k->gauge))
+		return false;
+	allocate(l);
+	answer_ask(l, c);
+	return true;
+}
+
 static int
 new_lease(struct keeper *k, struct dataset *d, uint64_t item,
-    const struct client *c, uint32_t serial, struct ds_err *err)
+    struct client *c, uint32_t serial, struct ds_err *err)
 {
 	struct lease *l = calloc(1, sizeof *l);
 
@@ -184,13 +277,15 @@ new_lease(struct keeper *k, struct dataset *d, uint64_t item,
 	    &d->index->items[item].word, memory_order_relaxed));
 	l->draft.writer = l->draft.keeper = -1;
 	l->room = keeper_room(k);
+	l->gauge = k->gauge;
+	enlist(l);
+	d->pins++;
+	if (find_at_once(l, c))
+		return 0;
 	l->rc = -ESHUTDOWN;	/* should the helper not get to it */
 	l->in_helper = true;
 	l->job.work = find_memory;
 	l->job.done = memory_found;
-	l->next = k->leases;
-	k->leases = l;
-	d->pins++;
 	helper_submit(hub_helper(k->hub), &l->job);
 	return 0;
 }
@@ -311,8 +406,8 @@ publish(struct keeper *k, struct lease *l, uint32_t crc)
 		must(minio_publish(&d->minio, mi, l->client,
 		    l->generation) == 0);
 		/* From a draft's to an item's: end_lease() takes it off. */
-		k->stored_bytes += room_pages(it->key.size);
-		d->stored_bytes += room_pages(it->key.size);
+		k->stored_bytes += l->pages_bytes;
+		d->stored_bytes += l->pages_bytes;
 	}
 	dataset_changed(d);
 	end_lease(l);
@@ -407,7 +502,7 @@ lease_revoke_all(struct keeper *k, uint32_t client, const struct dataset *set)
 {
 	struct lease *l, *next;
 
-	for (l = k->leases; l != NULL; l = next) {
+	for (l = *list_of(k, client); l != NULL; l = next) {
 		next = l->next;
 		if (l->client == client && (set == NULL || l->set == set) &&
 		    !l->revoked) {
@@ -417,12 +512,12 @@ lease_revoke_all(struct keeper *k, uint32_t client, const struct dataset *set)
 	}
 }
 
-void
-lease_expire(struct keeper *k, uint64_t now_ns)
+static void
+expire_list(struct keeper *k, struct lease *first, uint64_t now_ns)
 {
 	struct lease *l, *next;
 
-	for (l = k->leases; l != NULL; l = next) {
+	for (l = first; l != NULL; l = next) {
 		next = l->next;
 		if (l->in_helper || now_ns < l->deadline_ns)
 			continue;
@@ -434,4 +529,11 @@ lease_expire(struct keeper *k, uint64_t now_ns)
 		    l->client);
 		revoke(l);
 	}
+}
+
+void
+lease_expire(struct keeper *k, uint64_t now_ns)
+{
+	for (unsigned i = 0; k->nr_leases > 0 && i < KEEPER_LEASE_LISTS; i++)
+		expire_list(k, k->leases[i], now_ns);
 }

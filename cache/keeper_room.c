@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * keeper_room.c: how much memory the cache may still take.
- * Runs in the hub only, the check in its helper.
+ * Runs in the hub only, the reading of /proc in its helper.
  *
  * The budget is a ceiling, not a promise: a job that grows must not be killed
  * for our cache.  So each grant also leaves a reserve in the machine and in the
  * hub's control group: a sixteenth of what there is, 64 MiB at most.
+ *
+ *  1. The budget is judged by what the store says at this moment.
+ *  2. The machine and the group are judged by a reading that is FRESH_NS old at
+ *     most, less all that was granted since; a grant is refused for them only
+ *     by a reading of its own.
  */
 
 #include <config.h>
@@ -17,12 +22,15 @@
 #include <inttypes.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/io.h"
 #include "base/meminfo.h"
 
 #define PAGE		4096u
 #define RESERVE_MOST	(UINT64_C(64) << 20)
 #define MEMINFO_TEXT	4096u
+#define FRESH_NS	(50 * NS_PER_MS)
+#define FRESH_BYTES	(UINT64_C(32) << 20)	/* granted since */
 
 uint64_t
 room_pages(uint64_t bytes)
@@ -36,9 +44,9 @@ reserve_of(uint64_t whole)
 	return whole / 16 < RESERVE_MOST ? whole / 16 : RESERVE_MOST;
 }
 
-/* What the machine has in all and still has; 0 where it does not say. */
+/* What the machine has in all and still has. */
 static int
-read_machine(uint64_t *total, uint64_t *available)
+read_machine(uint64_t *total, uint64_t *available, uint64_t *unused)
 {
 	char text[MEMINFO_TEXT];
 	ssize_t n = io_read_text(AT_FDCWD, "/proc/meminfo", text, sizeof text);
@@ -46,7 +54,8 @@ read_machine(uint64_t *total, uint64_t *available)
 	if (n < 0)
 		return (int)n;
 	if (meminfo_get(text, "MemTotal", total) < 0 ||
-	    meminfo_get(text, "MemAvailable", available) < 0)
+	    meminfo_get(text, "MemAvailable", available) < 0 ||
+	    meminfo_get(text, "MemFree", unused) < 0)
 		return -ENODATA;
 	return 0;
 }
@@ -54,10 +63,10 @@ read_machine(uint64_t *total, uint64_t *available)
 uint64_t
 room_default_budget(const struct cgroup *g)
 {
-	uint64_t total, available;
+	uint64_t total, available, unused;
 	struct cgroup_memory m;
 
-	if (read_machine(&total, &available) < 0)
+	if (read_machine(&total, &available, &unused) < 0)
 		available = UINT64_C(1) << 30;
 	if (g != NULL && cgroup_memory(g, &m, NULL) == 0 &&
 	    m.free_bytes < available)
@@ -75,36 +84,74 @@ room_used(const struct room *r)
 	return stored + r->besides_bytes;
 }
 
-static int
-check_machine(uint64_t bytes, struct ds_err *err)
-{
-	uint64_t total, available;
+/*--- a reading -----------------------------------------------------------*/
 
-	if (read_machine(&total, &available) < 0)
-		return 0;
-	if (available < reserve_of(total) + bytes)
+void
+room_read(const struct room *r, struct gauge *g)
+{
+	struct cgroup_memory m;
+
+	*g = (struct gauge){
+		.granted_bytes = r->granted_bytes,
+		.limit = CGROUP_NO_LIMIT,
+	};
+	if (read_machine(&g->total, &g->available, &g->unused) < 0)
+		g->total = g->available = g->unused = 0;
+	if (r->cgroup != NULL && cgroup_memory(r->cgroup, &m, NULL) == 0) {
+		g->limit = m.limit_bytes;
+		g->free = m.free_bytes;
+	}
+	g->read_ns = clock_now_ns();
+}
+
+static uint64_t
+granted_since(const struct room *r, const struct gauge *g)
+{
+	return r->granted_bytes - g->granted_bytes;
+}
+
+bool
+room_is_fresh(const struct room *r, const struct gauge *g, uint64_t now_ns)
+{
+	return g->read_ns != 0 && now_ns - g->read_ns < FRESH_NS &&
+	    granted_since(r, g) < FRESH_BYTES;
+}
+
+/* A group with a limit is full of page cache sooner or later: then each
+ * allocation reclaims. */
+bool
+room_is_easy(const struct room *r, const struct gauge *g)
+{
+	return g->limit == CGROUP_NO_LIMIT &&
+	    g->unused > g->total / 16 + granted_since(r, g);
+}
+
+/*--- the check -----------------------------------------------------------*/
+
+static int
+check_machine(const struct gauge *g, uint64_t bytes, struct ds_err *err)
+{
+	if (g->total > 0 && g->available < reserve_of(g->total) + bytes)
 		return err_fail(err, -ENOMEM, "cache: the machine has %" PRIu64
-		    " MiB of memory left", available >> 20);
+		    " MiB of memory left", g->available >> 20);
 	return 0;
 }
 
 static int
-check_cgroup(const struct cgroup *g, uint64_t bytes, struct ds_err *err)
+check_cgroup(const struct gauge *g, const char *dir, uint64_t bytes,
+    struct ds_err *err)
 {
-	struct cgroup_memory m;
-
-	if (g == NULL || cgroup_memory(g, &m, NULL) < 0 ||
-	    m.limit_bytes == CGROUP_NO_LIMIT)
-		return 0;
-	if (m.free_bytes < reserve_of(m.limit_bytes) + bytes)
+	if (g->limit != CGROUP_NO_LIMIT &&
+	    g->free < reserve_of(g->limit) + bytes)
 		return err_fail(err, -ENOMEM, "cache: the hub's control group "
 		    "has %" PRIu64 " of its %" PRIu64 " MiB left: %s",
-		    m.free_bytes >> 20, m.limit_bytes >> 20, g->dir);
+		    g->free >> 20, g->limit >> 20, dir);
 	return 0;
 }
 
 int
-room_check(const struct room *r, uint64_t bytes, struct ds_err *err)
+room_check(const struct room *r, const struct gauge *g, uint64_t bytes,
+    struct ds_err *err)
 {
 	uint64_t used = room_used(r), pages = room_pages(bytes);
 	int rc;
@@ -113,6 +160,8 @@ room_check(const struct room *r, uint64_t bytes, struct ds_err *err)
 	    pages > r->budget_bytes - used)
 		return err_fail(err, -ENOSPC, "cache: %" PRIu64 " of %" PRIu64
 		    " bytes are used", used, r->budget_bytes);
-	rc = check_machine(pages, err);
-	return rc < 0 ? rc : check_cgroup(r->cgroup, pages, err);
+	pages += granted_since(r, g);
+	rc = check_machine(g, pages, err);
+	return rc < 0 || r->cgroup == NULL ? rc :
+	    check_cgroup(g, r->cgroup->dir, pages, err);
 }

@@ -5,20 +5,25 @@ benches = \
 	%D%/wire \
 	%D%/gen \
 	%D%/store \
-	%D%/cache
+	%D%/cache \
+	%D%/hub \
+	%D%/fill \
+	%D%/footprint
 # end of benches
 bench_programs = \
 	%D%/wire_loop \
 	%D%/store_loop \
 	%D%/cache_loop \
-	%D%/ping_loop
+	%D%/ping_loop \
+	%D%/fill_loop
 # end of bench_programs
 check_PROGRAMS += $(bench_programs)
 %C%_wire_loop_LDADD = libguest.la
 %C%_store_loop_LDADD = libhost.la
-%C%_cache_loop_LDADD = libdestall.la libguest.la
+%C%_cache_loop_LDADD = libguest.la
 %C%_ping_loop_LDADD = libguest.la
-EXTRA_DIST += $(benches) %D%/likeness %D%/bench.py %D%/test_bench.py %D%/README.md
+%C%_fill_loop_LDADD = libdestall.la libguest.la
+EXTRA_DIST += $(benches) %D%/likeness %D%/bench.py %D%/service.py %D%/test_bench.py %D%/README.md
 
 bench-programs: $(bench_programs)
 
