@@ -9,9 +9,7 @@ AM_TESTS_ENVIRONMENT = \
 TEST_EXTENSIONS = .sh
 SH_LOG_COMPILER = $(SHELL)
 EXTRA_DIST += %D%/lib.sh %D%/gen.sh %D%/hub.sh %D%/cache.sh %D%/cachecmd.sh \
-	%D%/suite.sh %D%/check-all %D%/fresh-debian
-EXTRA_DIST += %D%/lib.sh %D%/gen.sh %D%/hub.sh %D%/cache.sh %D%/faults.sh %D%/suite.sh %D%/check-all %D%/fresh-debian
-EXTRA_DIST += %D%/lib.sh %D%/gen.sh %D%/hub.sh %D%/suite.sh %D%/check-all %D%/fresh-debian
+	%D%/faults.sh %D%/suite.sh %D%/check-all %D%/fresh-debian
 
 include %D%/harness/local.mk
 
@@ -131,7 +129,6 @@ scenarios = \
 	%D%/n0401-hub-hostile.sh \
 	%D%/n0402-hub-lost.sh \
 	%D%/n0403-hub-storm.sh \
-	%D%/n0404-hub-failing-calls.sh \
 	%D%/n0404-cache-hostile.sh \
 	%D%/n0405-failing-hub.sh \
 	%D%/n0406-failing-job.sh \
@@ -147,8 +144,6 @@ scenarios = \
 	%D%/x0200-gen-kill.sh \
 	%D%/x0201-gen-signal.sh \
 	%D%/x0400-hub-kill.sh \
-	%D%/x0401-start-kill.sh \
-	%D%/x0403-client-kill.sh \
 	%D%/x0401-hub-lost.sh \
 	%D%/x0402-hub-again.sh \
 	%D%/x0403-hub-oom.sh \
@@ -157,6 +152,7 @@ scenarios = \
 	%D%/x0406-zombie.sh \
 	%D%/x0407-namespaces.sh \
 	%D%/x0408-starter-kill.sh \
+	%D%/x0409-start-kill.sh \
 	%D%/x0500-insert-kill.sh \
 	%D%/x0501-all-killed.sh \
 	%D%/x0502-orphan-writer.sh \
