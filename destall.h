@@ -127,7 +127,7 @@ struct ds_counts {
 	uint64_t storage_reads;	/* items read from storage */
 	uint64_t storage_bytes;
 	uint64_t failures;	/* gets answered by an error */
-	int	cached;		/* 1 while the hub serves this data set */
+	int	cached;		/* 1 until this process finds the hub gone */
 };
 
 DS_EXPORT void ds_data_counts(const struct ds_data *data,

@@ -239,37 +239,6 @@ start_until(char *const options[], uint64_t deadline_ns, struct ds_err *err)
 	return rc;
 }
 
-/* The hub that is there, of those who could not say so themselves. */
-static int
-say_already(int sock, const struct rundir *r, struct ds_err *err)
-{
-	io_close(&sock);
-	return err_fail(err, -EALREADY, "a hub runs already at %s", r->socket);
-}
-
-int
-start_with(char *const options[], struct ds_err *err)
-{
-	uint64_t deadline_ns = clock_now_ns() + START_DEADLINE_NS;
-	struct rundir r;
-	int sock, rc;
-
-	rc = rundir_find(&r, err);
-	if (rc < 0)
-		return rc;
-	sock = connect_until(&r, deadline_ns, err);
-	if (sock >= 0)
-		return say_already(sock, &r, err);
-	if (sock != -ENOENT)
-		return sock;
-	rc = start_until(options, deadline_ns, err);
-	if (rc == 0)
-		return 0;
-	/* Another may have been first. */
-	sock = try_connect(&r, NULL);
-	return sock >= 0 ? say_already(sock, &r, err) : rc;
-}
-
 /*--- one of many ---------------------------------------------------------*/
 
 /* Does a hub live there, if only one that has not opened its door yet, or has
@@ -302,24 +271,32 @@ await_other(const struct rundir *r, int dir, uint64_t deadline_ns)
 	return sock;
 }
 
+struct start {
+	struct rundir	place;
+	char *const	*options;	/* of the hub, NULL at the end */
+	uint64_t	deadline_ns;
+	bool		is_ours;	/* the hub that answers */
+};
+
 /* With the lock: whoever had it before may have started one. */
 static int
-start_locked(const struct rundir *r, int dir, uint64_t deadline_ns,
-    struct ds_err *err)
+start_locked(struct start *s, int dir, struct ds_err *err)
 {
+	const struct rundir *r = &s->place;
 	int sock, rc;
 
 	for (int i = 1;; i++) {
-		sock = connect_until(r, deadline_ns, err);
+		sock = connect_until(r, s->deadline_ns, err);
 		if (sock != -ENOENT)
 			return sock;
 		rc = crash_point("start.locked");
 		if (rc < 0)
 			return err_fail(err, rc, "cannot start the hub");
-		rc = start_until(NULL, deadline_ns, err);
+		rc = start_until(s->options, s->deadline_ns, err);
+		s->is_ours = rc == 0;
 		if (rc == 0)
-			return connect_until(r, deadline_ns, err);
-		sock = await_other(r, dir, deadline_ns);
+			return connect_until(r, s->deadline_ns, err);
+		sock = await_other(r, dir, s->deadline_ns);
 		if (sock >= 0)
 			return sock;
 		if (sock != -ENOENT || i == START_TRIES)
@@ -329,23 +306,23 @@ start_locked(const struct rundir *r, int dir, uint64_t deadline_ns,
 
 /* The lock is given back by name: a forked child may have a copy of it. */
 static int
-start_once(const struct rundir *r, int dir, int lock, uint64_t deadline_ns,
-    struct ds_err *err)
+start_once(struct start *s, int dir, int lock, struct ds_err *err)
 {
+	const struct rundir *r = &s->place;
 	int sock;
 
 	for (;;) {
 		if (flock(lock, LOCK_EX | LOCK_NB) == 0) {
-			sock = start_locked(r, dir, deadline_ns, err);
+			sock = start_locked(s, dir, err);
 			(void)flock(lock, LOCK_UN);
 			return sock;
 		}
 		if (errno != EWOULDBLOCK && errno != EINTR)
 			return err_errno(err, "%s/" RUNDIR_START, r->dir);
-		sock = connect_until(r, deadline_ns, err);
+		sock = connect_until(r, s->deadline_ns, err);
 		if (sock != -ENOENT)
 			return sock;
-		if (clock_now_ns() >= deadline_ns)
+		if (clock_now_ns() >= s->deadline_ns)
 			return err_fail(err, -ETIMEDOUT, "%s/" RUNDIR_START
 			    ": another process starts a hub and does not come "
 			    "to an end", r->dir);
@@ -354,36 +331,62 @@ start_once(const struct rundir *r, int dir, int lock, uint64_t deadline_ns,
 }
 
 static int
-start_in(const struct rundir *r, uint64_t deadline_ns, struct ds_err *err)
+start_in(struct start *s, struct ds_err *err)
 {
 	int dir, lock, sock;
 
-	dir = rundir_open(r, err);
+	dir = rundir_open(&s->place, err);
 	if (dir < 0)
 		return dir;
 	lock = openat(dir, RUNDIR_START,
 	    O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (lock < 0)
-		sock = err_errno(err, "%s/" RUNDIR_START, r->dir);
+		sock = err_errno(err, "%s/" RUNDIR_START, s->place.dir);
 	else
-		sock = start_once(r, dir, lock, deadline_ns, err);
+		sock = start_once(s, dir, lock, err);
 	io_close(&lock);
 	io_close(&dir);
-	return sock;
+	/* It was there, and did not stay: not the -ENOENT of who may not
+	 * start one. */
+	return sock == -ENOENT ? -ECONNREFUSED : sock;
+}
+
+static int
+find_place(struct start *s, char *const options[], struct ds_err *err)
+{
+	*s = (struct start){ .options = options,
+	    .deadline_ns = clock_now_ns() + START_DEADLINE_NS };
+	return rundir_find(&s->place, err);
 }
 
 int
 start_connect(bool may_start, struct ds_err *err)
 {
-	uint64_t deadline_ns = clock_now_ns() + START_DEADLINE_NS;
-	struct rundir r;
+	struct start s;
 	int sock, rc;
 
-	rc = rundir_find(&r, err);
+	rc = find_place(&s, NULL, err);
 	if (rc < 0)
 		return rc;
-	sock = connect_until(&r, deadline_ns, err);
+	sock = connect_until(&s.place, s.deadline_ns, err);
 	if (sock != -ENOENT || !may_start)
 		return sock;
-	return start_in(&r, deadline_ns, err);
+	return start_in(&s, err);
+}
+
+int
+start_with(char *const options[], struct ds_err *err)
+{
+	struct start s;
+	int sock, rc;
+
+	rc = find_place(&s, options, err);
+	if (rc < 0)
+		return rc;
+	sock = start_in(&s, err);
+	if (sock < 0)
+		return sock;
+	io_close(&sock);
+	return s.is_ours ? 0 : err_fail(err, -EALREADY, "a hub runs already at "
+	    "%s", s.place.socket);
 }
