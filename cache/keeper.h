@@ -57,7 +57,6 @@ struct gauge {			/* what was left outside of the budget */
 	uint64_t read_ns;	/* 0: never */
 	uint64_t granted_bytes;	/* ever, not after it was read */
 	uint64_t total, available;	/* of the machine; 0: it does not say */
-	uint64_t unused;	/* of it; the rest would be reclaimed first */
 	uint64_t limit, free;	/* of the group, or CGROUP_NO_LIMIT */
 };
 
@@ -71,9 +70,6 @@ void room_read(const struct room *r, struct gauge *g);
 
 bool room_is_fresh(const struct room *r, const struct gauge *g,
     uint64_t now_ns);
-
-bool room_is_easy(const struct room *r, const struct gauge *g);
-	/* Nothing will have to be reclaimed for a little more. */
 
 int room_check(const struct room *r, const struct gauge *g, uint64_t bytes,
     struct ds_err *err);

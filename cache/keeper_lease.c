@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * keeper_lease.c: the right and duty to fetch one item.  Runs in the hub only,
- * the search for memory partly, and its freeing always, in the helper.
+ * the search for memory and its freeing in the helper.
  *
- *     LEASE -> minio_ask -> room, store_begin -> LEASED + descriptor
+ *     LEASE -> minio_ask -> (helper: room, store_begin) -> LEASED + descriptor
  *     PUBLISH -> minio_check -> store_publish -> crc, file, READY -> wake
  *
  *  1. A producer is given a file that has all its memory and no name.
@@ -12,9 +12,8 @@
  *  3. A lease that ends in any other way leaves a file without a name: its
  *     memory goes with whoever still holds it, and counts until then, because
  *     the file system counts it.
- *  4. Memory for a small item is found in the loop, which is sooner than the
- *     helper can be woken, where a look at the machine just before has shown
- *     that nothing will have to be reclaimed for it.
+ *  4. Even a small item is allocated in the helper: it may have to wait for
+ *     memory to be reclaimed, or, in a virtual machine, for the host.
  */
 
 #include <config.h>
@@ -29,8 +28,6 @@
 #include "base/crash.h"
 #include "base/io.h"
 #include "base/must.h"
-
-#define SMALL	(256u << 10)	/* bytes that the loop may allocate */
 
 static void
 answer_not_leased(struct client *c, uint32_t serial, enum cache_why why)
@@ -151,26 +148,20 @@ size_of(const struct lease *l)
 	return l->set->index->items[l->item].key.size;
 }
 
-static void
-allocate(struct lease *l)
-{
-	l->rc = crash_point("hub.allocate");
-	if (l->rc == 0)
-		l->rc = room_check(&l->room, &l->gauge, size_of(l), &l->err);
-	if (l->rc == 0)
-		l->rc = store_begin(l->room.store, size_of(l), &l->draft,
-		    &l->err);
-}
-
 static bool
 find_memory(struct helper_job *job)
 {
 	struct lease *l = (struct lease *)job;
+	uint64_t size = size_of(l);
 
 	if (!room_is_fresh(&l->room, &l->gauge, clock_now_ns()) ||
-	    room_check(&l->room, &l->gauge, size_of(l), NULL) == -ENOMEM)
+	    room_check(&l->room, &l->gauge, size, NULL) == -ENOMEM)
 		room_read(&l->room, &l->gauge);
-	allocate(l);
+	l->rc = crash_point("hub.allocate");
+	if (l->rc == 0)
+		l->rc = room_check(&l->room, &l->gauge, size, &l->err);
+	if (l->rc == 0)
+		l->rc = store_begin(l->room.store, size, &l->draft, &l->err);
 	return false;
 }
 
@@ -209,11 +200,20 @@ count_memory(struct lease *l)
 }
 
 static void
-answer_ask(struct lease *l, struct client *c)
+memory_found(struct helper_job *job)
 {
+	struct lease *l = (struct lease *)job;
 	struct keeper *k = l->keeper;
+	struct client *c = hub_client(k->hub, l->client);
 
+	l->in_helper = false;
+	if (l->gauge.read_ns > k->gauge.read_ns)
+		k->gauge = l->gauge;
 	count_memory(l);
+	if (l->revoked || c == NULL) {
+		end_lease(l);
+		return;
+	}
 	if (l->rc < 0) {
 		refuse_memory(l, c);
 		end_lease(l);
@@ -224,44 +224,9 @@ answer_ask(struct lease *l, struct client *c)
 	io_close(&l->draft.writer);
 }
 
-static void
-memory_found(struct helper_job *job)
-{
-	struct lease *l = (struct lease *)job;
-	struct keeper *k = l->keeper;
-	struct client *c = hub_client(k->hub, l->client);
-
-	l->in_helper = false;
-	if (l->gauge.read_ns > k->gauge.read_ns)
-		k->gauge = l->gauge;
-	if (l->revoked || c == NULL) {
-		if (c != NULL)		/* closed the set meanwhile */
-			answer_not_leased(c, l->serial, CACHE_BUSY);
-		count_memory(l);
-		end_lease(l);
-		return;
-	}
-	answer_ask(l, c);
-}
-
-/* True if there is an answer already. */
-static bool
-find_at_once(struct lease *l, struct client *c)
-{
-	struct keeper *k = l->keeper;
-
-	if (size_of(l) > SMALL ||
-	    !room_is_fresh(&l->room, &k->gauge, clock_now_ns()) ||
-	    !room_is_easy(&l->room, &k->gauge))
-		return false;
-	allocate(l);
-	answer_ask(l, c);
-	return true;
-}
-
 static int
 new_lease(struct keeper *k, struct dataset *d, uint64_t item,
-    struct client *c, uint32_t serial, struct ds_err *err)
+    const struct client *c, uint32_t serial, struct ds_err *err)
 {
 	struct lease *l = calloc(1, sizeof *l);
 
@@ -280,8 +245,6 @@ new_lease(struct keeper *k, struct dataset *d, uint64_t item,
 	l->gauge = k->gauge;
 	enlist(l);
 	d->pins++;
-	if (find_at_once(l, c))
-		return 0;
 	l->rc = -ESHUTDOWN;	/* should the helper not get to it */
 	l->in_helper = true;
 	l->job.work = find_memory;

@@ -46,7 +46,7 @@ reserve_of(uint64_t whole)
 
 /* What the machine has in all and still has. */
 static int
-read_machine(uint64_t *total, uint64_t *available, uint64_t *unused)
+read_machine(uint64_t *total, uint64_t *available)
 {
 	char text[MEMINFO_TEXT];
 	ssize_t n = io_read_text(AT_FDCWD, "/proc/meminfo", text, sizeof text);
@@ -54,8 +54,7 @@ read_machine(uint64_t *total, uint64_t *available, uint64_t *unused)
 	if (n < 0)
 		return (int)n;
 	if (meminfo_get(text, "MemTotal", total) < 0 ||
-	    meminfo_get(text, "MemAvailable", available) < 0 ||
-	    meminfo_get(text, "MemFree", unused) < 0)
+	    meminfo_get(text, "MemAvailable", available) < 0)
 		return -ENODATA;
 	return 0;
 }
@@ -63,10 +62,10 @@ read_machine(uint64_t *total, uint64_t *available, uint64_t *unused)
 uint64_t
 room_default_budget(const struct cgroup *g)
 {
-	uint64_t total, available, unused;
+	uint64_t total, available;
 	struct cgroup_memory m;
 
-	if (read_machine(&total, &available, &unused) < 0)
+	if (read_machine(&total, &available) < 0)
 		available = UINT64_C(1) << 30;
 	if (g != NULL && cgroup_memory(g, &m, NULL) == 0 &&
 	    m.free_bytes < available)
@@ -95,8 +94,8 @@ room_read(const struct room *r, struct gauge *g)
 		.granted_bytes = r->granted_bytes,
 		.limit = CGROUP_NO_LIMIT,
 	};
-	if (read_machine(&g->total, &g->available, &g->unused) < 0)
-		g->total = g->available = g->unused = 0;
+	if (read_machine(&g->total, &g->available) < 0)
+		g->total = g->available = 0;
 	if (r->cgroup != NULL && cgroup_memory(r->cgroup, &m, NULL) == 0) {
 		g->limit = m.limit_bytes;
 		g->free = m.free_bytes;
@@ -115,15 +114,6 @@ room_is_fresh(const struct room *r, const struct gauge *g, uint64_t now_ns)
 {
 	return g->read_ns != 0 && now_ns - g->read_ns < FRESH_NS &&
 	    granted_since(r, g) < FRESH_BYTES;
-}
-
-/* A group with a limit is full of page cache sooner or later: then each
- * allocation reclaims. */
-bool
-room_is_easy(const struct room *r, const struct gauge *g)
-{
-	return g->limit == CGROUP_NO_LIMIT &&
-	    g->unused > g->total / 16 + granted_since(r, g);
 }
 
 /*--- the check -----------------------------------------------------------*/

@@ -14,7 +14,8 @@ int harden_begin(struct ds_err *err);
 	 * are allowed, no signal for what a client or terminal does. */
 
 int harden_end(struct ds_err *err);
-	/* When everything is set up: no new privileges, and not to be traced
-	 * (after that the maps of a user namespace can not be written). */
+	/* When everything is set up, in the loop's thread: it is run soon when
+	 * it wakes; no new privileges, and not to be traced (after that the
+	 * maps of a user namespace can not be written). */
 
 #endif
