@@ -14,6 +14,26 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+static void (*teller)(void *arg, const char *text);
+static void *teller_arg;
+
+void
+must_tell(void (*tell)(void *arg, const char *text), void *arg)
+{
+	teller = tell;
+	teller_arg = arg;
+}
+
+static void
+tell_teller(const char *text)
+{
+	void (*tell)(void *, const char *) = teller;
+
+	teller = NULL;		/* should that fail, too */
+	if (tell != NULL)
+		tell(teller_arg, text);
+}
+
 _Noreturn void
 must_fail(const char *file, int line, const char *what)
 {
@@ -30,6 +50,8 @@ must_fail(const char *file, int line, const char *what)
 		text[len - 1] = '\n';	/* also of a line that was cut */
 		ignored = write(STDERR_FILENO, text, len);
 		(void)ignored;
+		text[len - 1] = '\0';
+		tell_teller(text);
 	}
 	abort();
 }

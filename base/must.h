@@ -22,6 +22,9 @@
 #define must_be(obj, want) \
 	must((obj) != NULL && (obj)->magic == (want))
 
+void must_tell(void (*tell)(void *arg, const char *text), void *arg);
+	/* Who else is to hear of it, before the end: a log.  NULL: nobody. */
+
 _Noreturn void must_fail(const char *file, int line, const char *what);
 
 #endif

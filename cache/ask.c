@@ -16,6 +16,8 @@
 #include "base/wire.h"
 #include "cache/messages.h"
 
+#define LARGE	(UINT64_C(256) << 20)	/* bytes of an item */
+
 enum { FD_INDEX, FD_VIEW, FD_PAGE, NR_SET_FDS };	/* of MSG_OPENED */
 
 static int
@@ -133,13 +135,18 @@ ask_lease(struct ds_data *d, uint64_t i, uint64_t since_ns,
 {
 	struct wire_frame f;
 	struct wire_writer w;
+	int rc;
 
 	if (!link_alive(d->link))
 		return ASK_ALONE;
 	write_item(&w, &f, MSG_LEASE, d, i);
 	wire_put_u64(&w, since_ns);
 	must(wire_write_end(&w));
-	if (link_call(d->link, &f, LINK_ANY, NULL) < 0)
+	/* Memory for a large item is found in many pieces. */
+	rc = data_key(d, i)->size > LARGE ?
+	    link_call_long(d->link, &f, LINK_ANY, NULL) :
+	    link_call(d->link, &f, LINK_ANY, NULL);
+	if (rc < 0)
 		return ASK_ALONE;
 	if (f.head.type == MSG_LEASED)
 		return take_lease(&f, lease);

@@ -296,7 +296,7 @@ drop(struct link *l, const char *name, struct ds_err *err)
 static int
 run_drop(const struct cache_options *o, const char *uri)
 {
-	char name[CACHE_URI_MAX + 1];
+	char name[CACHE_URI_MAX + 1] = "";
 	struct link *l = NULL;
 	struct ds_err err;
 	int rc;

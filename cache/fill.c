@@ -106,6 +106,7 @@ static bool
 is_own_fault(int rc)
 {
 	switch (-rc) {
+	case EACCES:		/* it may have fewer rights than others */
 	case EAGAIN:
 	case EBADF:
 	case EINTR:
@@ -113,6 +114,7 @@ is_own_fault(int rc)
 	case ENFILE:
 	case ENOBUFS:
 	case ENOMEM:
+	case EPERM:
 		return true;
 	default:
 		return false;

@@ -138,17 +138,6 @@ index_name(const struct index_map *m, uint64_t i, size_t *len)
 	return name;
 }
 
-/* The order of listing.h: as bytes, what ends first comes first. */
-static int
-compare_names(const char *a, size_t a_len, const char *b, size_t b_len)
-{
-	int c = memcmp(a, b, a_len < b_len ? a_len : b_len);
-
-	if (c != 0)
-		return c;
-	return (a_len > b_len) - (a_len < b_len);
-}
-
 int64_t
 index_find(const struct index_map *m, const char *name, size_t len)
 {
@@ -162,7 +151,7 @@ index_find(const struct index_map *m, const char *name, size_t len)
 
 		if (there == NULL)
 			return -ENOENT;
-		c = compare_names(name, len, there, there_len);
+		c = listing_compare(name, len, there, there_len);
 		if (c == 0)
 			return (int64_t)mid;
 		if (c < 0)

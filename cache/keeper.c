@@ -197,6 +197,7 @@ gone(void *state, struct client *c)
 	struct keeper *k = state;
 	struct dataset *d;
 
+	make_forget(k, client_id(c));
 	lease_revoke_all(k, client_id(c), NULL);
 	for (d = k->sets; d != NULL; d = d->next)
 		detach_client(k, d, client_id(c), true);

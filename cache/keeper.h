@@ -12,7 +12,8 @@
  *     is one whose items are also those of an older listing in use.
  *  3. A lease is in the list from the turn in which minio_ask() granted it
  *     until it is published, given up, or revoked: there is one for each item
- *     that is LEASED, and no other.
+ *     that is LEASED, and besides only those that were revoked while the helper
+ *     had them.
  *  4. Jobs in the helper read what never changes (keys, names, the files of a
  *     set that is being dropped) and write only what is theirs.
  */
@@ -105,12 +106,14 @@ struct dataset {
 	uint64_t	stored_bytes;	/* in whole pages */
 	uint64_t	last_used_ns;
 	uint32_t	share;		/* as the first user wanted it */
+	uint32_t	other_share;	/* that was said to be refused, last */
 	uint32_t	pins;		/* jobs that read its index */
 	struct dataset	*older;		/* whose items we have taken over */
 	bool		superseded;	/* by a newer listing */
 	uint8_t		*given;		/* a bit per item that the newer has */
 	struct attachment *attached;
-	struct page_copy gone;		/* counts of those who left */
+	struct page_copy sum;		/* counts of those who left, and fetch
+					 * times of all, as far as copied */
 	uint64_t	expired, corrupt;
 	struct dataset	*next;
 };
@@ -122,6 +125,8 @@ struct dataset *dataset_of(struct keeper *k, uint32_t id,
 	/* One that this client is attached to, or NULL. */
 bool dataset_in_use(const struct dataset *d);
 struct minio_item dataset_item(struct dataset *d, uint64_t i);
+bool dataset_gave(const struct dataset *d, uint64_t i);
+	/* Has a newer listing taken this item over? */
 void dataset_changed(struct dataset *d);
 	/* Tells admission to the index, and wakes who waits. */
 
@@ -130,7 +135,9 @@ int dataset_attach(struct keeper *k, struct dataset *d, struct client *c,
 	/* And answers OPENED. */
 void dataset_detach(struct keeper *k, struct dataset *d, struct attachment **at);
 	/* Its counts are kept. */
-int dataset_copy_page(struct attachment *a, struct ds_err *err);
+int dataset_copy_page(struct dataset *d, struct attachment *a,
+    struct ds_err *err);
+	/* All of it: some ten microseconds. */
 
 void dataset_free(struct dataset **dp);
 	/* Memory and index; the files are somebody else's business. */
@@ -146,6 +153,7 @@ struct lease {
 	uint32_t		client, serial, generation;
 	struct store_draft	draft;
 	uint64_t		pages_bytes;	/* of the draft */
+	uint64_t		grown_bytes;	/* of them, allocated */
 	struct room		room;
 	struct gauge		gauge;
 	uint64_t		asked_ns, deadline_ns;
@@ -186,6 +194,8 @@ int drop_begin(struct keeper *k, struct dataset *d, struct asker asker);
 bool drop_unused(struct keeper *k);
 	/* Begins with the set that was not used for longest.  True if one is
 	 * being dropped, by this call or an earlier one. */
+bool drop_is_near(const struct keeper *k);
+	/* Is there a set that only a job of the helper holds, for a moment? */
 void drop_superseded(struct keeper *k);
 	/* Those that nobody uses. */
 
@@ -235,7 +245,7 @@ struct keeper {
 	unsigned	nr_leases;
 	struct make	*makes;		/* the first is being worked on */
 	unsigned	drops;		/* being worked on */
-	uint32_t	auditing;	/* the client that asked, or 0 */
+	bool		auditing;
 	struct job_kept	kept[KEEPER_JOBS_KEPT];
 	unsigned	nr_kept;	/* ever */
 };

@@ -36,13 +36,10 @@ compare_names(const struct index *x, uint64_t i, const struct index *y,
     uint64_t j)
 {
 	const struct listing_item *a = &x->items[i].key, *b = &y->items[j].key;
-	uint32_t len = a->name_len < b->name_len ? a->name_len : b->name_len;
-	int c = memcmp((const char *)&x->items[x->nr_items] + a->name_off,
-	    (const char *)&y->items[y->nr_items] + b->name_off, len);
 
-	if (c != 0 || a->name_len == b->name_len)
-		return c;
-	return a->name_len < b->name_len ? -1 : 1;
+	return listing_compare(
+	    (const char *)&x->items[x->nr_items] + a->name_off, a->name_len,
+	    (const char *)&y->items[y->nr_items] + b->name_off, b->name_len);
 }
 
 static bool
@@ -62,8 +59,7 @@ take_over(struct adopt *a)
 	uint64_t pages = room_pages(from->key.size);
 
 	if (item_state(word) != ITEM_READY ||
-	    !is_unchanged(&from->key, &to->key) ||
-	    (a->from->given[a->i / 8] >> a->i % 8 & 1) != 0)
+	    !is_unchanged(&from->key, &to->key) || dataset_gave(a->from, a->i))
 		return;
 	/* relaxed: published by the word's release store */
 	atomic_store_explicit(&to->file, atomic_load_explicit(&from->file,

@@ -5,7 +5,9 @@
  *
  *  1. The hub believes its own eyes: an item is dropped only if the hub finds
  *     another checksum too.
- *  2. One report of a client is looked into at a time; more are ignored.
+ *  2. One report is looked into at a time; more are ignored: who finds an item
+ *     wrong reads storage, and reports it again the next time.
+ *  3. An item that a newer listing has taken over is the newer one's to forget.
  */
 
 #include <config.h>
@@ -31,6 +33,7 @@ struct audit {
 	uint64_t	at;
 	uint32_t	crc;
 	bool		failed;
+	bool		missing;	/* the file */
 	uint8_t		bytes[PIECE];
 };
 
@@ -41,6 +44,7 @@ open_file(struct audit *a)
 
 	index_file_name(name, a->file);
 	a->fd = store_open(a->keeper->store, name, NULL);
+	a->missing = a->fd == -ENOENT;
 	return a->fd >= 0;
 }
 
@@ -86,6 +90,13 @@ forget(struct keeper *k, struct audit *a)
 	dataset_changed(d);
 }
 
+static bool
+is_wrong(const struct audit *a, const struct index_item *it)
+{
+	return a->missing || (!a->failed && a->at >= it->key.size &&
+	    a->crc != atomic_load_explicit(&it->crc32c, memory_order_relaxed));
+}
+
 static void
 summed(struct helper_job *job)
 {
@@ -93,23 +104,23 @@ summed(struct helper_job *job)
 	struct index_item *it = &a->set->index->items[a->item];
 	struct keeper *k = a->keeper;
 
-	if (!a->failed && a->at >= it->key.size &&
-	    a->crc != atomic_load_explicit(&it->crc32c, memory_order_relaxed) &&
+	if (is_wrong(a, it) && !dataset_gave(a->set, a->item) &&
 	    a->word == atomic_load_explicit(&it->word, memory_order_relaxed))
 		forget(k, a);
 	a->set->pins--;
-	k->auditing = 0;
+	k->auditing = false;
 	io_close(&a->fd);
 	free(a);
+	drop_superseded(k);
 }
 
-static int
+static bool
 begin(struct keeper *k, struct dataset *d, uint64_t item, uint64_t word)
 {
 	struct audit *a = calloc(1, sizeof *a);
 
 	if (a == NULL)
-		return 0;	/* it will be reported again */
+		return false;	/* it will be reported again */
 	a->job.work = sum;
 	a->job.done = summed;
 	a->keeper = k;
@@ -121,7 +132,7 @@ begin(struct keeper *k, struct dataset *d, uint64_t item, uint64_t word)
 	a->fd = -1;
 	d->pins++;
 	helper_submit(hub_helper(k->hub), &a->job);
-	return 1;
+	return true;
 }
 
 int
@@ -142,9 +153,8 @@ audit_asked(struct keeper *k, struct client *c, struct wire_frame *f,
 		return -EBADMSG;
 	word = atomic_load_explicit(&d->index->items[item].word,
 	    memory_order_relaxed);
-	if (k->auditing == 0 && item_state(word) == ITEM_READY &&
-	    item_generation(word) == generation &&
-	    begin(k, d, item, word) != 0)
-		k->auditing = client_id(c);
+	if (!k->auditing && item_state(word) == ITEM_READY &&
+	    item_generation(word) == generation)
+		k->auditing = begin(k, d, item, word);
 	return 0;
 }

@@ -20,6 +20,7 @@
 #include "cache/keeper_make.h"
 
 #define PIECE	256u		/* items in a piece of work */
+#define PIECE_BYTES	(UINT64_C(64) << 20)
 
 struct drop {
 	struct helper_job job;
@@ -27,38 +28,34 @@ struct drop {
 	struct dataset	*set;		/* ours alone */
 	struct asker	asker;
 	uint64_t	at;
-	uint64_t	index_bytes;
+	uint64_t	index_bytes, stored_bytes;
 };
 
-static bool
-is_given(const struct dataset *d, uint64_t i)
-{
-	return d->given != NULL && (d->given[i / 8] >> i % 8 & 1) != 0;
-}
-
-static void
+/* The bytes that went with it. */
+static uint64_t
 remove_file(const struct store *s, const struct dataset *d, uint64_t i)
 {
 	const struct index_item *it = &d->index->items[i];
 	uint64_t word = atomic_load_explicit(&it->word, memory_order_relaxed);
 	char name[STORE_NAME_MAX];
 
-	if (item_state(word) != ITEM_READY || is_given(d, i))
-		return;
+	if (item_state(word) != ITEM_READY || dataset_gave(d, i))
+		return 0;
 	index_file_name(name, atomic_load_explicit(&it->file,
 	    memory_order_relaxed));
 	(void)store_remove(s, name, NULL);	/* else it is gone already */
+	return it->key.size;
 }
 
 static bool
 remove_files(struct helper_job *job)
 {
 	struct drop *p = (struct drop *)job;
-	uint64_t nr = p->set->index->nr_items, end = p->at + PIECE;
+	uint64_t nr = p->set->index->nr_items, end = p->at + PIECE, bytes = 0;
 
 	(void)crash_point("hub.drop");
-	for (; p->at < nr && p->at < end; p->at++)
-		remove_file(p->keeper->store, p->set, p->at);
+	for (; p->at < nr && p->at < end && bytes < PIECE_BYTES; p->at++)
+		bytes += remove_file(p->keeper->store, p->set, p->at);
 	if (p->at < nr)
 		return true;
 	dataset_free(&p->set);
@@ -76,6 +73,7 @@ dropped(struct helper_job *job)
 	if (p->set != NULL)		/* the hub is leaving */
 		dataset_free(&p->set);
 	k->index_bytes -= p->index_bytes;
+	k->stored_bytes -= p->stored_bytes;
 	k->drops--;
 	make_resume(k);
 	for (d = k->sets; d != NULL; d = d->next)
@@ -115,16 +113,41 @@ drop_begin(struct keeper *k, struct dataset *d, struct asker asker)
 	    "%llu bytes", d->uri, (unsigned long long)d->minio.ready_items,
 	    (unsigned long long)d->minio.ready_bytes);
 	take_out(k, d);
-	k->stored_bytes -= d->stored_bytes;
 	p->job.work = remove_files;
 	p->job.done = dropped;
 	p->keeper = k;
 	p->set = d;
 	p->asker = asker;
 	p->index_bytes = d->seg.len;
+	p->stored_bytes = d->stored_bytes;
 	k->drops++;
 	helper_submit(hub_helper(k->hub), &p->job);
 	return 0;
+}
+
+static bool
+is_only_pinned(const struct dataset *d)
+{
+	bool pinned = false;
+
+	for (; d != NULL; d = d->older) {
+		if (d->attached != NULL)
+			return false;
+		pinned |= d->pins > 0;
+	}
+	return pinned;
+}
+
+bool
+drop_is_near(const struct keeper *k)
+{
+	const struct dataset *d;
+
+	for (d = k->sets; d != NULL; d = d->next) {
+		if (is_only_pinned(d))
+			return true;
+	}
+	return false;
 }
 
 bool
@@ -175,7 +198,7 @@ drop_asked(struct keeper *k, struct client *c, struct wire_frame *f,
 		    (int)len, uri);
 	rc = drop_begin(k, d, (struct asker){ client_id(c), f->head.serial });
 	if (rc == -EBUSY)
-		return err_fail(err, rc, "%s: in use by %u: its items stay "
-		    "until they close it or end", d->uri, d->minio.users);
+		return err_fail(err, rc, "%s: in use: its items stay until "
+		    "the last who uses them closes it or ends", d->uri);
 	return rc < 0 ? err_fail(err, rc, "cache: the hub has no memory") : 0;
 }

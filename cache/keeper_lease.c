@@ -29,6 +29,9 @@
 #include "base/io.h"
 #include "base/must.h"
 
+#define SLOWEST_BYTES_PER_S	(UINT64_C(1) << 20)
+#define ERRNO_MAX		4095u
+
 static void
 answer_not_leased(struct client *c, uint32_t serial, enum cache_why why)
 {
@@ -148,12 +151,30 @@ size_of(const struct lease *l)
 	return l->set->index->items[l->item].key.size;
 }
 
+/* After a piece of its memory; true: there is more to come. */
+static bool
+has_grown(struct lease *l)
+{
+	l->grown_bytes += STORE_PIECE;
+	if (l->rc > 0) {
+		l->rc = -ESHUTDOWN;	/* should the helper not get to it */
+		return true;
+	}
+	if (l->rc < 0)
+		store_abandon(&l->draft);
+	return false;
+}
+
 static bool
 find_memory(struct helper_job *job)
 {
 	struct lease *l = (struct lease *)job;
 	uint64_t size = size_of(l);
 
+	if (l->grown_bytes > 0) {
+		l->rc = store_grow(&l->draft, l->grown_bytes, size, &l->err);
+		return has_grown(l);
+	}
 	if (!room_is_fresh(&l->room, &l->gauge, clock_now_ns()) ||
 	    room_check(&l->room, &l->gauge, size, NULL) == -ENOMEM)
 		room_read(&l->room, &l->gauge);
@@ -162,7 +183,7 @@ find_memory(struct helper_job *job)
 		l->rc = room_check(&l->room, &l->gauge, size, &l->err);
 	if (l->rc == 0)
 		l->rc = store_begin(l->room.store, size, &l->draft, &l->err);
-	return false;
+	return has_grown(l);
 }
 
 /* No memory: for good, unless a set that nobody uses can make room. */
@@ -172,7 +193,7 @@ refuse_memory(struct lease *l, struct client *c)
 	struct keeper *k = l->keeper;
 	struct dataset *d = l->set;
 	bool full = l->rc == -ENOSPC || l->rc == -ENOMEM;
-	bool making_room = full && drop_unused(k);
+	bool making_room = full && (drop_unused(k) || drop_is_near(k));
 
 	minio_no_room(&d->minio, dataset_item(d, l->item),
 	    full && !making_room);
@@ -181,7 +202,8 @@ refuse_memory(struct lease *l, struct client *c)
 		    "at %llu of %llu bytes: %s", d->uri,
 		    (unsigned long long)d->minio.ready_bytes,
 		    (unsigned long long)d->index->total_bytes, l->err.text);
-	dataset_changed(d);
+	if (!making_room)	/* else dropped() wakes who waits */
+		dataset_changed(d);
 	answer_not_leased(c, l->serial, making_room ? CACHE_BUSY :
 	    CACHE_CLOSED);
 }
@@ -192,11 +214,20 @@ count_memory(struct lease *l)
 	struct keeper *k = l->keeper;
 
 	l->allocated = l->rc == 0;
-	if (!l->allocated)
-		return;
-	l->pages_bytes = room_pages(size_of(l));
-	k->stored_bytes += l->pages_bytes;
-	k->granted_bytes += l->pages_bytes;
+	if (l->allocated) {
+		k->granted_bytes += l->pages_bytes;
+	} else {
+		k->stored_bytes -= l->pages_bytes;
+		l->pages_bytes = 0;
+	}
+}
+
+/* A large item takes its time, even where nothing is stuck. */
+static uint64_t
+time_for(struct keeper *k, uint64_t bytes)
+{
+	return hub_options(k->hub)->lease_ns +
+	    bytes / SLOWEST_BYTES_PER_S * NS_PER_S;
 }
 
 static void
@@ -211,7 +242,10 @@ memory_found(struct helper_job *job)
 		k->gauge = l->gauge;
 	count_memory(l);
 	if (l->revoked || c == NULL) {
+		if (c != NULL)		/* closed the set meanwhile */
+			answer_not_leased(c, l->serial, CACHE_BUSY);
 		end_lease(l);
+		drop_superseded(k);
 		return;
 	}
 	if (l->rc < 0) {
@@ -219,7 +253,7 @@ memory_found(struct helper_job *job)
 		end_lease(l);
 		return;
 	}
-	l->deadline_ns = clock_now_ns() + hub_options(k->hub)->lease_ns;
+	l->deadline_ns = clock_now_ns() + time_for(k, size_of(l));
 	answer_leased(c, l);
 	io_close(&l->draft.writer);
 }
@@ -242,6 +276,9 @@ new_lease(struct keeper *k, struct dataset *d, uint64_t item,
 	    &d->index->items[item].word, memory_order_relaxed));
 	l->draft.writer = l->draft.keeper = -1;
 	l->room = keeper_room(k);
+	/* Counted from now on, so that the next one sees it. */
+	l->pages_bytes = room_pages(size_of(l));
+	k->stored_bytes += l->pages_bytes;
 	l->gauge = k->gauge;
 	enlist(l);
 	d->pins++;
@@ -322,8 +359,10 @@ check_draft(const struct lease *l, struct ds_err *err)
 
 	if (fstat(l->draft.keeper, &st) != 0)
 		return err_errno(err, "cache: cannot look at a draft");
+	/* A hole would be filled at the reader's cost, and kill it where
+	 * there is no memory. */
 	if ((uint64_t)st.st_size != size ||
-	    (uint64_t)st.st_blocks * 512 > room_pages(size))
+	    (uint64_t)st.st_blocks * 512 < room_pages(size))
 		return err_fail(err, -EBADMSG, "cache: a draft of %lld bytes "
 		    "for an item of %llu", (long long)st.st_size,
 		    (unsigned long long)size);
@@ -353,7 +392,7 @@ publish(struct keeper *k, struct lease *l, uint32_t crc)
 	struct dataset *d = l->set;
 	struct index_item *it = &d->index->items[l->item];
 	struct minio_item mi = dataset_item(d, l->item);
-	struct ds_err err;
+	struct ds_err err = { 0 };
 	uint64_t file;
 
 	if (name_draft(k, l, &file, &err) < 0) {
@@ -376,73 +415,79 @@ publish(struct keeper *k, struct lease *l, uint32_t crc)
 	end_lease(l);
 }
 
-int
-lease_publish(struct keeper *k, struct client *c, struct wire_frame *f,
-    struct ds_err *err)
+/* What a holder says of its lease, in f: the lease, and one number more.  0
+ * with *out NULL: it is late, and counted. */
+static int
+read_holder(struct keeper *k, const struct client *c,
+    const struct wire_frame *f, struct lease **out, uint32_t *number)
 {
-	uint32_t generation, crc;
 	struct wire_reader r;
+	uint32_t generation;
 	struct dataset *d;
-	struct lease *l;
 	uint64_t item;
 
-	(void)err;
+	*out = NULL;
 	wire_read(&r, f);
 	d = dataset_of(k, wire_get_u32(&r), c);
 	item = wire_get_u64(&r);
 	generation = wire_get_u32(&r);
-	crc = wire_get_u32(&r);
+	*number = wire_get_u32(&r);
 	if (!wire_read_end(&r) || d == NULL || item >= d->index->nr_items)
 		return -EBADMSG;
 	if (minio_check(&d->minio, dataset_item(d, item), client_id(c),
 	    generation) < 0)
-		return 0;	/* late: counted */
-	l = find_lease(k, d, item, client_id(c), generation);
-	if (l == NULL)
-		return -EBADMSG;	/* before it was given the memory */
-	publish(k, l, crc);
-	return 0;
+		return 0;
+	*out = find_lease(k, d, item, client_id(c), generation);
+	return *out != NULL ? 0 : -EBADMSG;	/* it was not given it yet */
+}
+
+int
+lease_publish(struct keeper *k, struct client *c, struct wire_frame *f,
+    struct ds_err *err)
+{
+	struct lease *l;
+	uint32_t crc;
+	int rc = read_holder(k, c, f, &l, &crc);
+
+	(void)err;
+	if (l != NULL)
+		publish(k, l, crc);
+	return rc;
+}
+
+static void
+fail_item(struct lease *l, uint32_t code)
+{
+	struct index_item *it = &l->set->index->items[l->item];
+
+	/* relaxed: published by the word's release store.  It failed in the
+	 * epoch in which it was asked for: the next may have begun by now. */
+	atomic_store_explicit(&it->error, code, memory_order_relaxed);
+	atomic_store_explicit(&it->failed_ns, l->asked_ns,
+	    memory_order_relaxed);
+	must(minio_fail(&l->set->minio, dataset_item(l->set, l->item),
+	    l->client, l->generation) == 0);
 }
 
 int
 lease_give_up(struct keeper *k, struct client *c, struct wire_frame *f,
     struct ds_err *err)
 {
-	uint32_t generation, code;
-	struct wire_reader r;
-	struct minio_item mi;
-	struct dataset *d;
 	struct lease *l;
-	uint64_t item;
+	uint32_t code;
+	int rc = read_holder(k, c, f, &l, &code);
 
 	(void)err;
-	wire_read(&r, f);
-	d = dataset_of(k, wire_get_u32(&r), c);
-	item = wire_get_u64(&r);
-	generation = wire_get_u32(&r);
-	code = wire_get_u32(&r);
-	if (!wire_read_end(&r) || d == NULL || item >= d->index->nr_items ||
-	    code > 4095)
-		return -EBADMSG;
-	mi = dataset_item(d, item);
-	if (minio_check(&d->minio, mi, client_id(c), generation) < 0)
-		return 0;
-	l = find_lease(k, d, item, client_id(c), generation);
 	if (l == NULL)
+		return rc;
+	if (code > ERRNO_MAX)
 		return -EBADMSG;
-	if (code == 0) {
-		must(minio_return(&d->minio, mi, l->client, generation) == 0);
-	} else {
-		/* relaxed: published by the word's release store.  It failed
-		 * in the epoch in which it was asked for: the next may have
-		 * begun by now. */
-		atomic_store_explicit(&d->index->items[item].error, code,
-		    memory_order_relaxed);
-		atomic_store_explicit(&d->index->items[item].failed_ns,
-		    l->asked_ns, memory_order_relaxed);
-		must(minio_fail(&d->minio, mi, l->client, generation) == 0);
-	}
-	dataset_changed(d);
+	if (code != 0)
+		fail_item(l, code);
+	else
+		must(minio_return(&l->set->minio, dataset_item(l->set, l->item),
+		    l->client, l->generation) == 0);
+	dataset_changed(l->set);
 	end_lease(l);
 	return 0;
 }

@@ -42,9 +42,6 @@ check_piece(struct make *m)
 
 	m->rc = listing_check(&m->listing, m->at, end, &m->total, &m->err);
 	m->at = end;
-	if (m->rc == 0 && end == nr && m->total != m->listing.head->total_bytes)
-		m->rc = err_fail(&m->err, -EBADMSG, "listing: its sizes are not "
-		    "what its head says");
 	return m->rc < 0 || end == nr;
 }
 
@@ -233,6 +230,7 @@ make_answer(struct make *m, struct dataset *d)
 	struct ds_err err;
 	int rc;
 
+	d->stamp = m->stamp;	/* now that it is whole, others may open it */
 	if (c != NULL) {
 		rc = dataset_attach(k, d, c, m->asker.serial, m->share, &err);
 		if (rc < 0)
@@ -263,13 +261,12 @@ new_dataset(struct make *m)
 	d->id = m->id;
 	d->uri = m->uri;
 	m->uri = NULL;
-	d->stamp = m->stamp;
 	d->seg = m->seg;
 	d->index = d->seg.base;
 	memset(&m->seg, 0, sizeof m->seg);
 	m->seg.fd = -1;
 	d->minio.cap_bytes = MINIO_NO_CAP;
-	page_copy_init(&d->gone);
+	page_copy_init(&d->sum);
 	d->last_used_ns = clock_now_ns();
 	k->index_bytes += d->seg.len;
 	return d;
@@ -279,13 +276,13 @@ new_dataset(struct make *m)
 static bool
 is_to_wait(struct make *m)
 {
-	if ((m->rc != -ENOSPC && m->rc != -ENOMEM) || !drop_unused(m->keeper))
+	if (m->rc != -ENOSPC && m->rc != -ENOMEM)
 		return false;
 	if (m->old != NULL)
 		m->old->pins--;
 	m->old = NULL;
-	m->waiting = true;
-	return true;
+	m->waiting = drop_unused(m->keeper);
+	return m->waiting;
 }
 
 static void
@@ -388,6 +385,11 @@ make_listing(struct keeper *k, struct client *c, struct wire_frame *f,
 
 	if (read_wish(f, &wish) < 0 || f->nr_fds != 1)
 		return -EBADMSG;
+	for (m = k->makes; m != NULL; m = m->next) {
+		if (m->asker.client == client_id(c))
+			return err_fail(err, -EBUSY, "cache: another listing "
+			    "of this process is being worked on");
+	}
 	m = calloc(1, sizeof *m);
 	if (m == NULL)
 		return err_fail(err, -ENOMEM, "the hub has no memory");
@@ -409,6 +411,23 @@ make_listing(struct keeper *k, struct client *c, struct wire_frame *f,
 	if (k->makes == m)
 		begin(k, m);
 	return 0;
+}
+
+void
+make_forget(struct keeper *k, uint32_t client)
+{
+	struct make *m, **mp;
+
+	if (k->makes == NULL)
+		return;
+	for (mp = &k->makes->next; (m = *mp) != NULL;) {
+		if (m->asker.client == client) {
+			*mp = m->next;
+			end_make(m);
+		} else {
+			mp = &m->next;
+		}
+	}
 }
 
 void

@@ -39,6 +39,8 @@ void make_answer(struct make *m, struct dataset *d);
 	/* To who sent the listing; then the next one is begun. */
 void make_resume(struct keeper *k);
 	/* There may be room now. */
+void make_forget(struct keeper *k, uint32_t client);
+	/* What a client that is gone sent and nobody has begun with. */
 void make_stop(struct keeper *k);
 
 #endif

@@ -26,7 +26,6 @@
 #include "base/io.h"
 #include "base/meminfo.h"
 
-#define PAGE		4096u
 #define RESERVE_MOST	(UINT64_C(64) << 20)
 #define MEMINFO_TEXT	4096u
 #define FRESH_NS	(50 * NS_PER_MS)
@@ -35,7 +34,9 @@
 uint64_t
 room_pages(uint64_t bytes)
 {
-	return (bytes + PAGE - 1) / PAGE * PAGE;
+	uint64_t page = (uint64_t)getpagesize();
+
+	return (bytes + page - 1) / page * page;
 }
 
 static uint64_t
@@ -70,7 +71,7 @@ room_default_budget(const struct cgroup *g)
 	if (g != NULL && cgroup_memory(g, &m, NULL) == 0 &&
 	    m.free_bytes < available)
 		available = m.free_bytes;
-	return available / 2 / PAGE * PAGE;
+	return room_pages(available / 2);
 }
 
 uint64_t

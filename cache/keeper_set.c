@@ -66,6 +66,12 @@ dataset_in_use(const struct dataset *d)
 	return false;
 }
 
+bool
+dataset_gave(const struct dataset *d, uint64_t i)
+{
+	return d->given != NULL && (d->given[i / 8] >> i % 8 & 1) != 0;
+}
+
 struct minio_item
 dataset_item(struct dataset *d, uint64_t i)
 {
@@ -157,30 +163,32 @@ new_attachment(struct keeper *k, struct attachment **out, struct client *c,
 	return 0;
 }
 
+__extension__ typedef unsigned __int128 wide;	/* exact at any size */
+
 static uint64_t
 cap_of(const struct dataset *d, uint32_t share)
 {
 	if (share == 0)
 		return MINIO_NO_CAP;
-	return (uint64_t)((double)d->index->total_bytes * share /
+	return (uint64_t)((wide)d->index->total_bytes * share /
 	    CACHE_SHARE_ONE);
 }
 
-/* The first user decides; another wish is said, once each. */
+/* The first user decides; another wish is said, once. */
 static void
 join(struct keeper *k, struct dataset *d, const struct client *c,
     uint32_t share)
 {
 	if (d->minio.users == 0)
 		d->share = share;
-	else if (share != d->share)
+	else if (share != d->share && share != d->other_share)
 		log_line(hub_log(k->hub), LOG_WARN, "%s: %s asks for %u.%02u %% "
 		    "of it, the first job for %u.%02u %%, which holds",
 		    d->uri, client_name(c), share / 10000, share / 100 % 100,
 		    d->share / 10000, d->share / 100 % 100);
+	if (share != d->share)
+		d->other_share = share;
 	minio_join(&d->minio, cap_of(d, d->share));
-	if (d->superseded)
-		d->minio.closed = true;
 	d->last_used_ns = clock_now_ns();
 	dataset_changed(d);
 }
@@ -218,9 +226,14 @@ dataset_attach(struct keeper *k, struct dataset *d, struct client *c,
 }
 
 int
-dataset_copy_page(struct attachment *a, struct ds_err *err)
+dataset_copy_page(struct dataset *d, struct attachment *a, struct ds_err *err)
 {
-	return page_copy(a->page.base, &a->copy, err);
+	struct page_copy before = a->copy;
+	int rc = page_copy(a->page.base, &a->copy, err);
+
+	if (rc == 0)
+		page_add_fetches(&d->sum, &before, &a->copy);
+	return rc;
 }
 
 void
@@ -229,8 +242,8 @@ dataset_detach(struct keeper *k, struct dataset *d, struct attachment **at)
 	struct attachment *a = *at;
 
 	*at = a->next;
-	(void)dataset_copy_page(a, NULL);	/* what was copied last, if not */
-	page_copy_add(&d->gone, &a->copy);
+	(void)dataset_copy_page(d, a, NULL);	/* or what was copied last */
+	page_add_counts(&d->sum, &a->copy);
 	stat_keep(k, d, a);
 	k->page_bytes -= room_pages(a->page.len);
 	segment_detach(&a->page);

@@ -15,6 +15,8 @@
 
 #include "base/must.h"
 
+#define WHOLE_PAGES	8u	/* looked at in one turn */
+
 static uint32_t
 read_after(const struct wire_frame *f, bool *sound)
 {
@@ -44,28 +46,31 @@ next_set(struct keeper *k, uint32_t after)
 /* A page that went back stays at its last copy, and its client does not stay
  * (page.h, rule 2). */
 static void
-copy_page(struct keeper *k, struct attachment *a)
+copy_page(struct keeper *k, struct dataset *d, struct attachment *a, bool whole)
 {
-	struct client *c;
 	struct ds_err err;
+	int rc = whole ? dataset_copy_page(d, a, &err) :
+	    page_copy_counts(a->page.base, &a->copy, &err);
+	struct client *c = rc < 0 ? hub_client(k->hub, a->client) : NULL;
 
-	if (dataset_copy_page(a, &err) == 0)
-		return;
-	c = hub_client(k->hub, a->client);
 	if (c != NULL)
 		client_expel(c, err.text);
 }
 
+/* The counts are those of now.  Of the fetch times only some pages' are looked
+ * at in this turn; stat_look() gets to the others. */
 static void
 sum_counts(struct keeper *k, struct dataset *d, struct page_copy *sum)
 {
 	struct attachment *a;
+	unsigned nr = 0;
 
-	*sum = d->gone;
-	for (a = d->attached; a != NULL; a = a->next) {
-		copy_page(k, a);
-		page_copy_add(sum, &a->copy);
-	}
+	for (a = d->attached; a != NULL; a = a->next)
+		copy_page(k, d, a, nr++ < WHOLE_PAGES);
+	*sum = d->sum;
+	page_sum_up(sum);
+	for (a = d->attached; a != NULL; a = a->next)
+		page_add_counts(sum, &a->copy);
 }
 
 static void
@@ -199,7 +204,7 @@ stat_look(struct keeper *k)
 
 	k->looked_at = a != NULL ? a->number : 0;
 	if (a != NULL)
-		copy_page(k, a);
+		copy_page(k, d, a, true);
 }
 
 static const struct job_kept *
@@ -235,7 +240,7 @@ stat_jobs(struct keeper *k, struct client *c, struct wire_frame *f,
 	a = next_attachment(k, after, &d);
 	kept = next_kept(k, after);
 	if (a != NULL && (kept == NULL || a->number < kept->number)) {
-		copy_page(k, a);
+		copy_page(k, d, a, true);
 		describe(&live, d, a);
 		answer_job(c, f, &live, true);
 	} else if (kept != NULL) {

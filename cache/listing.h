@@ -92,6 +92,9 @@ int listing_check(const struct listing *l, uint64_t from, uint64_t to,
 	 * their sizes are added to *total_bytes, which begins at 0 and must be
 	 * the head's after the last.  -EBADMSG names the item. */
 
+int listing_compare(const char *a, size_t a_len, const char *b, size_t b_len);
+	/* The order of names: as bytes, the shorter of two first. */
+
 static inline const char *
 listing_name(const struct listing *l, uint64_t i)
 {

@@ -21,6 +21,14 @@
 #include "base/memfd.h"
 #include "base/must.h"
 
+int
+listing_compare(const char *a, size_t a_len, const char *b, size_t b_len)
+{
+	int c = memcmp(a, b, a_len < b_len ? a_len : b_len);
+
+	return c != 0 ? c : (a_len > b_len) - (a_len < b_len);
+}
+
 /* Of a whole listing; both counts are at most what fits into 64 bits. */
 static bool
 is_size_right(const struct listing_head *h, size_t len)

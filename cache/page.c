@@ -96,6 +96,18 @@ copy_words(const _Atomic uint64_t *from, uint64_t *to, const uint64_t *before,
 }
 
 int
+page_copy_counts(const struct page *p, struct page_copy *c, struct ds_err *err)
+{
+	uint64_t next[CACHE_COUNTS];
+
+	if (!copy_words(p->count, next, c->count, CACHE_COUNTS))
+		return err_fail(err, -EBADMSG, "%s: a count went back",
+		    page_kind.name);
+	memcpy(c->count, next, sizeof next);
+	return 0;
+}
+
+int
 page_copy(const struct page *p, struct page_copy *c, struct ds_err *err)
 {
 	struct page_copy next;
@@ -118,12 +130,23 @@ page_copy_init(struct page_copy *c)
 }
 
 void
-page_copy_add(struct page_copy *into, const struct page_copy *from)
+page_add_counts(struct page_copy *into, const struct page_copy *from)
 {
 	for (unsigned i = 0; i < CACHE_COUNTS; i++)
 		into->count[i] = add(into->count[i], from->count[i]);
+}
+
+void
+page_add_fetches(struct page_copy *into, const struct page_copy *before,
+    const struct page_copy *now)
+{
 	for (unsigned i = 0; i < HIST_BUCKETS; i++)
 		into->fetch.bucket[i] = add(into->fetch.bucket[i],
-		    from->fetch.bucket[i]);
-	sum_up(&into->fetch);
+		    now->fetch.bucket[i] - before->fetch.bucket[i]);
+}
+
+void
+page_sum_up(struct page_copy *c)
+{
+	sum_up(&c->fetch);
 }

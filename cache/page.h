@@ -46,11 +46,19 @@ struct page_copy {		/* the hub's */
 void page_count(struct page *p, enum cache_count what, uint64_t n);
 void page_fetched(struct page *p, uint64_t ns);
 
+int page_copy_counts(const struct page *p, struct page_copy *c,
+    struct ds_err *err);
+	/* The same of the counts alone, which is quick. */
 int page_copy(const struct page *p, struct page_copy *c, struct ds_err *err);
 	/* Brings the copy up to date.  -EBADMSG: a count went back; the copy
 	 * is as it was. */
 
 void page_copy_init(struct page_copy *c);
-void page_copy_add(struct page_copy *into, const struct page_copy *from);
+void page_add_counts(struct page_copy *into, const struct page_copy *from);
+void page_add_fetches(struct page_copy *into, const struct page_copy *before,
+    const struct page_copy *now);
+	/* What came to a copy between two times. */
+void page_sum_up(struct page_copy *c);
+	/* After additions of fetches: the rest of its histogram. */
 
 #endif

@@ -75,7 +75,7 @@ is_shard_name(const char *name)
 {
 	size_t len = strlen(name), suffix = sizeof SUFFIX - 1;
 
-	return len > suffix && strcmp(name + len - suffix, SUFFIX) == 0;
+	return len > suffix && name[0] != '.' && strcmp(name + len - suffix, SUFFIX) == 0;
 }
 
 static void

@@ -75,7 +75,16 @@ store_new_in(struct store **out, const char *parent, struct ds_err *err)
 		free(s);
 		return rc;
 	}
-	s->dir = s->view = s->folder.fd;
+	s->dir = s->folder.fd;
+	/* Not the descriptor with the lock: a reader that outlives us would
+	 * hold it. */
+	s->view = openat(s->dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (s->view < 0) {
+		rc = err_errno(err, "cache: cannot open %s", parent);
+		store_folder_close(&s->folder);
+		free(s);
+		return rc;
+	}
 	*out = s;
 	return 0;
 }
@@ -87,12 +96,11 @@ store_free(struct store **sp)
 
 	*sp = NULL;
 	must_be(s, STORE_MAGIC);
-	if (s->detached) {
+	io_close(&s->view);
+	if (s->detached)
 		io_close(&s->dir);
-		io_close(&s->view);
-	} else {
+	else
 		store_folder_close(&s->folder);
-	}
 	s->magic = 0;
 	free(s);
 }
@@ -113,22 +121,28 @@ store_is_detached(const struct store *s)
 
 /*--- files ---------------------------------------------------------------*/
 
-/* In one call: the kernel takes large pages where they fit. */
-static int
-allocate(int fd, uint64_t len)
-{
-	int rc;
-
-	do {
-		rc = fallocate(fd, 0, 0, (off_t)len);
-	} while (rc != 0 && errno == EINTR);
-	return rc;
-}
-
 static void
 path_of(char path[64], int fd)
 {
 	(void)snprintf(path, 64, "/proc/self/fd/%d", fd);
+}
+
+/* In large pieces: the kernel takes large pages where they fit. */
+int
+store_grow(const struct store_draft *d, uint64_t from, uint64_t len,
+    struct ds_err *err)
+{
+	uint64_t piece = len - from < STORE_PIECE ? len - from : STORE_PIECE;
+	int rc;
+
+	must(from < len);
+	do {
+		rc = fallocate(d->writer, 0, (off_t)from, (off_t)piece);
+	} while (rc != 0 && errno == EINTR);
+	if (rc != 0)
+		return err_errno(err, "cache: cannot allocate %llu bytes",
+		    (unsigned long long)len);
+	return from + piece < len;
 }
 
 int
@@ -149,14 +163,13 @@ store_begin(const struct store *s, uint64_t len, struct store_draft *d,
 		return err_errno(err, "cache: cannot make a file");
 	path_of(path, draft.writer);
 	draft.keeper = open(path, O_RDONLY | O_CLOEXEC);
-	if (draft.keeper < 0 || allocate(draft.writer, len) != 0) {
-		rc = err_errno(err, "cache: cannot allocate %llu bytes",
-		    (unsigned long long)len);
+	rc = draft.keeper < 0 ? err_errno(err, "cache: cannot open a draft") :
+	    store_grow(&draft, 0, len, err);
+	if (rc < 0)
 		store_abandon(&draft);
-		return rc;
-	}
-	*d = draft;
-	return 0;
+	else
+		*d = draft;
+	return rc;
 }
 
 void
@@ -166,12 +179,13 @@ store_abandon(struct store_draft *d)
 	io_close(&d->keeper);
 }
 
-/* A read lease is given only where nobody has the file open for writing or
- * mapped writable, and without a name nobody can open it again. */
+/* A write lease is given only to the last who has the file open, or mapped: not
+ * even a read-only descriptor is left, which could be opened again for writing
+ * through /proc.  Without a name nobody else can open it. */
 static int
 prove_unwritable(int fd)
 {
-	if (fcntl(fd, F_SETLEASE, F_RDLCK) != 0)
+	if (fcntl(fd, F_SETLEASE, F_WRLCK) != 0)
 		return errno == EAGAIN ? -EBUSY : -errno;
 	must(fcntl(fd, F_SETLEASE, F_UNLCK) == 0);
 	return 0;

@@ -53,7 +53,15 @@ bool store_is_detached(const struct store *s);
 
 int store_begin(const struct store *s, uint64_t len, struct store_draft *d,
     struct ds_err *err);
-	/* Memory for an item.  -ENOSPC: the limit. */
+	/* A draft with memory for an item, or of one larger than STORE_PIECE
+	 * for the first piece, so that it does not hold up others: 0, 1 when
+	 * there is more to allocate, -ENOSPC at the limit. */
+
+#define STORE_PIECE	(UINT64_C(64) << 20)
+
+int store_grow(const struct store_draft *d, uint64_t from, uint64_t len,
+    struct ds_err *err);
+	/* The piece at from, as store_begin() does it. */
 
 void store_abandon(struct store_draft *d);
 

@@ -291,7 +291,12 @@ receive(struct client *c)
 	struct ds_err err;
 	int rc;
 
+	f.head.serial = 0;
 	rc = wire_recv(c->sock, &f, &err);
+	if (rc == -EMFILE) {	/* not its fault: it stays */
+		client_refuse(c, f.head.serial, rc, err.text);
+		return true;
+	}
 	if (rc == 1) {
 		rc = take_frame(c, &f, &err);
 		wire_close_fds(&f);

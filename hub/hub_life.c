@@ -167,6 +167,12 @@ open_door(struct hub *h, struct ds_err *err)
 	return rc < 0 ? err_fail(err, rc, "hub: failed as told") : 0;
 }
 
+static void
+log_bug(void *arg, const char *text)
+{
+	log_line(arg, LOG_ERROR, "%s", text);
+}
+
 static int
 begin(struct hub *h, struct ds_err *err)
 {
@@ -175,6 +181,8 @@ begin(struct hub *h, struct ds_err *err)
 	rc = take_place(h, err);
 	if (rc == 0)
 		rc = log_new(&h->log, h->dir, h->options->log, err);
+	if (rc == 0)
+		must_tell(log_bug, h->log);
 	if (rc == 0)
 		rc = loop_new(&h->loop, err);
 	if (rc == 0)
@@ -216,8 +224,10 @@ end(struct hub *h)
 	io_close(&h->signals);
 	if (h->loop != NULL)
 		loop_free(&h->loop);
-	if (h->log != NULL)
+	if (h->log != NULL) {
+		must_tell(NULL, NULL);
 		log_free(&h->log);
+	}
 	io_close(&h->lock);
 	io_close(&h->dir);
 }

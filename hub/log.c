@@ -30,7 +30,7 @@
 
 #define LOG_MAGIC	0x484c4f47u	/* "HLOG" */
 #define FILE_MAX	((off_t)1 << 20)
-#define LINES_A_SECOND	20u
+#define LINES_A_SECOND	100u
 #define LINE_SIZE	1024u
 #define OLD_NAME	RUNDIR_LOG ".1"
 

@@ -5,7 +5,7 @@
  *  1. A line has a time, a level and one sentence; what others wrote in it
  *     is made fit for a terminal.
  *  2. The file and its predecessor are 1 MiB each at most.
- *  3. Of more than 20 lines in a second the rest is counted, not written.
+ *  3. Of more than 100 lines in a second the rest is counted, not written.
  *  4. A log that cannot be written is not a reason to stop.
  */
 

@@ -16,7 +16,7 @@ expect_refused 1 ".*/none: nothing of it is cached\$" "$destall" cache drop "$PW
 
 # In use.
 hold data
-expect_refused 1 "$PWD/data: in use by 1: .*: such as $holder \(holder\)\$" "$destall" cache drop data
+expect_refused 1 "$PWD/data: in use: .*: such as $holder \(holder\)\$" "$destall" cache drop data
 check_json 'assert s["cached_items"] == 30'
 let_go
 

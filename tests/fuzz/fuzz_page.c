@@ -26,6 +26,17 @@ struct plain {
 };
 
 static void
+add_copy(struct page_copy *into, const struct page_copy *from)
+{
+	struct page_copy none;
+
+	page_copy_init(&none);
+	page_add_counts(into, from);
+	page_add_fetches(into, &none, from);
+	page_sum_up(into);
+}
+
+static void
 write_word(struct page *p, struct plain *now, unsigned i, uint64_t value)
 {
 	now->word[i] = value;
@@ -81,7 +92,7 @@ copy_page(const struct page *p, struct page_copy *c, const struct plain *now,
 	}
 	*before = *now;
 	check_copy(c, now);
-	page_copy_add(&twice, c);
+	add_copy(&twice, c);
 	for (unsigned i = 0; i < CACHE_COUNTS; i++)
 		must(twice.count[i] >= c->count[i]);
 	must(twice.fetch.count >= c->fetch.count);
