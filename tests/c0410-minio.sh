@@ -7,12 +7,14 @@
 #     A + E (N - A)       one process, or four that split each epoch
 #
 # and four that each read all of it at most 4 E (N - A) + A.  What the block
-# layer read agrees, in whole pages.
+# layer read agrees, in whole pages; what it read of the file system's own is
+# told apart.
 . "${top_srcdir:?run by make check}/tests/lib.sh"
 . "$top_srcdir/tests/cache.sh"
 need_python
 
 items=2000 epochs=3
+metadata=65536	# what the file system may read besides: inodes, folders
 mkset set $items 2000 9000
 sync
 
@@ -54,8 +56,9 @@ one() {
 	[ "$hits" -eq $((epochs * items - want)) ] || fail "one, $share %: $hits hits"
 	block=$(word one.txt block block) expected=$(word one.txt block expected)
 	if [ "$block" -gt 0 ]; then	# 0: a file system without a block device
-		[ "$block" -eq "$expected" ] ||
+		[ "$block" -ge "$expected" ] && [ $((block - expected)) -le $metadata ] ||
 		    fail "one, $share %: the block layer read $block bytes, not $expected"
+		echo "one, $share %: $expected bytes of items, $((block - expected)) besides"
 	fi
 	stop_hub
 }
