@@ -177,6 +177,7 @@ read_control(struct survey_hub *h, const struct link *l)
 		.refused = load(&c->nr_refused),
 		.expelled = load(&c->nr_expelled),
 		.turns = load(&c->turns),
+		.turns_over_1ms = load(&c->turns_over_1ms),
 		.longest_turn_cpu_ns = load(&c->longest_turn_cpu_ns),
 		.longest_turn_wall_ns = load(&c->longest_turn_wall_ns),
 		.budget_bytes = load(&c->budget_bytes),

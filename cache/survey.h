@@ -42,7 +42,8 @@ struct survey_hub {
 	uint64_t	pid, generation, up_ns;
 	uint64_t	clients;	/* but for the one that asks */
 	uint64_t	connects, deaths, refused, expelled;
-	uint64_t	turns, longest_turn_cpu_ns, longest_turn_wall_ns;
+	uint64_t	turns, turns_over_1ms;
+	uint64_t	longest_turn_cpu_ns, longest_turn_wall_ns;
 	uint64_t	budget_bytes, used_bytes;
 };
 

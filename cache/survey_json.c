@@ -141,6 +141,7 @@ make_hub(const struct survey_hub *h)
 	put_count(hub, "refused", h->refused);
 	put_count(hub, "expelled", h->expelled);
 	put_count(hub, "turns", h->turns);
+	put_count(hub, "turns_over_1ms_cpu", h->turns_over_1ms);
 	put_us(hub, "longest_turn_cpu_us", h->longest_turn_cpu_ns);
 	put_us(hub, "longest_turn_wall_us", h->longest_turn_wall_ns);
 	return hub;

@@ -10,9 +10,9 @@
 #include <assert.h>
 
 #define CONTROL_MAGIC	0x4453434fu	/* "DSCO" */
-#define CONTROL_LAYOUT	1u
+#define CONTROL_LAYOUT	2u
 
-static_assert(sizeof(struct control) == sizeof(struct segment_head) + 12 * 8,
+static_assert(sizeof(struct control) == sizeof(struct segment_head) + 13 * 8,
     "the layout is shared between processes");
 static_assert(ATOMIC_LLONG_LOCK_FREE == 2, "words are shared without locks");
 

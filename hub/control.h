@@ -27,6 +27,7 @@ struct control {
 	_Atomic uint64_t	nr_refused;	/* hellos */
 	_Atomic uint64_t	nr_expelled;	/* for what they sent */
 	_Atomic uint64_t	turns;
+	_Atomic uint64_t	turns_over_1ms;	/* of processor time */
 	_Atomic uint64_t	longest_turn_cpu_ns;
 	_Atomic uint64_t	longest_turn_wall_ns;
 	_Atomic uint64_t	budget_bytes;

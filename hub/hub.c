@@ -149,6 +149,7 @@ hub_tell(struct hub *h)
 	TELL(nr_refused, h->clients.counts.refused);
 	TELL(nr_expelled, h->clients.counts.expelled);
 	TELL(turns, turns->turns);
+	TELL(turns_over_1ms, turns->over);
 	TELL(longest_turn_cpu_ns, turns->longest_cpu_ns);
 	TELL(longest_turn_wall_ns, turns->longest_wall_ns);
 }

@@ -200,6 +200,7 @@ end_turn(struct loop *l, struct instant *began)
 	uint64_t wall_ns = now.wall_ns - began->wall_ns;
 
 	l->turns.turns++;
+	l->turns.over += cpu_ns > LOOP_TURN_NS;
 	if (cpu_ns > l->turns.longest_cpu_ns)
 		l->turns.longest_cpu_ns = cpu_ns;
 	if (wall_ns > l->turns.longest_wall_ns)

@@ -25,8 +25,11 @@ struct loop_watch;
 typedef void loop_ready_f(void *arg, uint32_t events);	/* as epoll(7) */
 typedef void loop_timer_f(void *arg);
 
+#define LOOP_TURN_NS	UINT64_C(1000000)	/* of processor time: rule 1 */
+
 struct loop_turns {
 	uint64_t turns;
+	uint64_t over;			/* that took more than LOOP_TURN_NS */
 	uint64_t longest_cpu_ns;
 	uint64_t longest_wall_ns;
 };
