@@ -99,13 +99,15 @@ static void
 add_link(struct doctor_report *r, const struct link *l, pid_t pid)
 {
 	const struct control *c = link_control(l);
+	/* relaxed: a figure for people.  We are one of them. */
+	uint64_t nr = atomic_load_explicit(&c->nr_clients,
+	    memory_order_relaxed);
 	char text[128];
 
-	/* relaxed: a figure for people */
 	(void)snprintf(text, sizeof text, "runs as process %" PRIu64
-	    ", destall " PACKAGE_VERSION ", %" PRIu64 " clients",
-	    pid > 0 ? (uint64_t)pid : c->pid,
-	    atomic_load_explicit(&c->nr_clients, memory_order_relaxed));
+	    ", destall " PACKAGE_VERSION ", %" PRIu64 " other client%s",
+	    pid > 0 ? (uint64_t)pid : c->pid, nr > 0 ? nr - 1 : 0,
+	    nr == 2 ? "" : "s");
 	add_group(r, pid, text);
 }
 
