@@ -34,6 +34,20 @@ if command -v c++ > /dev/null; then
 	c++ -Wall -Wextra -Werror -pedantic -o uses_cc uses.cc $(pkg-config --cflags --libs destall) ||
 	    fail "a C++ program cannot be built"
 fi
+# A job with the installed library starts the installed program as its hub.
+mkdir data
+echo item > data/one
+# shellcheck disable=SC2046
+cc -o epochs "$top_srcdir/doc/examples/epochs.c" $(pkg-config --cflags --libs destall) ||
+    fail "the example cannot be built"
+run env LD_LIBRARY_PATH="$in/lib" ./epochs data 2
+expect_status 0
+expect_no_err
+expect_out '^epoch 1: 1 from the cache, 0 from storage$'
+grep -lzF "$in/bin/destall" /proc/[0-9]*/cmdline > "$work/hubs" 2> /dev/null ||
+    fail "the hub is not the installed program"
+"$in/bin/destall" serve --stop || fail "the hub does not stop"
+
 make -s -C "$top_builddir" uninstall DESTDIR="$work/root" > "$work/out" 2>&1 || fail "make uninstall failed"
 left=$(find "$work/root" -type f)
 [ -z "$left" ] || fail "uninstall left $left"

@@ -76,7 +76,7 @@ check_protocol_in() {
 
 protocol_tests() {
 	(
-		cd "$top"
+		cd "$top" || exit
 		! grep -q '^#define WITH_CMOCKA 1' "$1/config.h" || printf '%s\n' tests/unit_*.c
 		printf '%s\n' tests/fuzz/fuzz_*.c
 	) | sed 's/\.c$//'
