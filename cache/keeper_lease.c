@@ -548,7 +548,7 @@ expire_list(struct keeper *k, struct lease *first, uint64_t now_ns)
 		log_line(hub_log(k->hub), LOG_WARN, "%s: item %llu is not there "
 		    "after %.1f s: client %u may be stuck in reading it",
 		    l->set->uri, (unsigned long long)l->item,
-		    (double)hub_options(k->hub)->lease_ns / (double)NS_PER_S,
+		    (double)time_for(k, size_of(l)) / (double)NS_PER_S,
 		    l->client);
 		revoke(l);
 	}
