@@ -223,7 +223,7 @@ static int
 take_over(void)
 {
 	enum { NR = 300000 };
-	struct user first = { 0 }, second = { 0 }, third = { 0 };
+	static struct user first, second, third;	/* until the end */
 	int newer = list(NR, SMALL, 3);
 
 	open_set(&first, "tar:/set", 1, list(NR, SMALL, NONE));
@@ -261,7 +261,7 @@ static int
 crowd(void)
 {
 	enum { NR = 24 };
-	struct user u = { 0 };
+	static struct user u;		/* until the end */
 	struct ask_lease lease;
 	struct wire_frame f;
 	struct wire_writer w;
@@ -288,7 +288,7 @@ crowd(void)
 static int
 flood(void)
 {
-	struct user other = { 0 };
+	static struct user other;	/* until the end */
 	struct link *l = join();
 	int fd = list(300000, SMALL, NONE);
 	struct ask_set set;
@@ -311,7 +311,7 @@ flood(void)
 static int
 hold_large(void)
 {
-	struct user small = { 0 }, large = { 0 };
+	static struct user small, large;	/* until the end */
 	struct ask_lease one, other;
 
 	open_set(&small, "tar:/small", 1, list(1, SMALL, NONE));
@@ -353,7 +353,7 @@ report(struct user *u, uint64_t i)
 static int
 audit(void)
 {
-	struct user old = { 0 }, new = { 0 };
+	static struct user old, new;	/* until the end */
 
 	open_set(&old, "tar:/set", 1, list(10, SMALL, NONE));
 	if (!put(&old, 0))
@@ -371,7 +371,7 @@ audit(void)
 static int
 want_room(void)
 {
-	struct user first = { 0 }, second = { 0 };
+	static struct user first, second;	/* until the end */
 	const struct index *x;
 	struct ask_lease lease;
 	unsigned asks = 0;
