@@ -76,7 +76,7 @@ int store_trim(const struct store_draft *d, uint64_t len, struct ds_err *err);
 int store_publish(const struct store *s, struct store_draft *d,
     const char *name, struct ds_err *err);
 	/* Names the file; the draft is done.  -EBUSY while somebody has it
-	 * open for writing: the draft is still one. */
+	 * open or mapped, if only for reading: the draft is still one. */
 
 int store_open(const struct store *s, const char *name, struct ds_err *err);
 	/* A published file, for reading. */

@@ -189,6 +189,34 @@ what_can_be_read_gets_no_name(void **state)
 	}
 }
 
+/* What was given back within it, and taken again past its end. */
+static void
+trimmed_it_shows_its_holes(void **state)
+{
+	struct store *s = new_store(true);
+	struct store_draft d;
+	struct ds_err err;
+	struct stat st;
+
+	(void)state;
+	if (s == NULL)
+		return;
+	assert_int_equal(store_begin(s, ITEM, &d, &err), 0);
+	assert_int_equal(fallocate(d.writer, FALLOC_FL_PUNCH_HOLE |
+	    FALLOC_FL_KEEP_SIZE, 0, 65536), 0);
+	assert_int_equal(fallocate(d.writer, FALLOC_FL_KEEP_SIZE,
+	    (off_t)LIMIT / 2, 65536), 0);
+	assert_int_equal(fchmod(d.writer, 0666), 0);
+	assert_int_equal(store_freeze(&d, &err), 0);
+	assert_int_equal(store_trim(&d, ITEM, &err), 0);
+	assert_int_equal(fstat(d.keeper, &st), 0);
+	assert_int_equal(st.st_size, ITEM);
+	assert_true(st.st_blocks * 512 < ITEM);
+	assert_int_equal(st.st_mode & 07777, 0400);
+	store_abandon(&d);
+	store_free(&s);
+}
+
 static void
 a_child_that_can_write_is_seen(void **state)
 {
@@ -398,6 +426,7 @@ UNIT_MAIN(
 	STORE_UNIT(items_can_be_read),
 	STORE_UNIT(what_can_be_written_gets_no_name),
 	STORE_UNIT(what_can_be_read_gets_no_name),
+	STORE_UNIT(trimmed_it_shows_its_holes),
 	STORE_UNIT(a_child_that_can_write_is_seen),
 	STORE_UNIT(readers_cannot_write),
 	STORE_UNIT(the_limit_is_an_error),
