@@ -31,6 +31,7 @@
 
 #define SLOWEST_BYTES_PER_S	(UINT64_C(1) << 20)
 #define ERRNO_MAX		4095u
+#define LARGE_PAGE		(UINT64_C(2) << 20)	/* may reach past an end */
 
 static void
 answer_not_leased(struct client *c, uint32_t serial, enum cache_why why)
@@ -349,23 +350,37 @@ lease_ask(struct keeper *k, struct client *c, struct wire_frame *f,
 
 /*--- publishing ----------------------------------------------------------*/
 
+static int
+refuse_draft(const struct stat *st, uint64_t size, struct ds_err *err)
+{
+	return err_fail(err, -EBADMSG, "cache: a draft of %lld bytes in %lld "
+	    "for an item of %llu", (long long)st->st_size,
+	    (long long)st->st_blocks * 512, (unsigned long long)size);
+}
+
 /* A producer may have cut the file or made it longer, and may do so until the
- * file is frozen. */
+ * file is frozen.  It may have holes: they would be filled at the reader's
+ * cost, and kill it where there is no memory.  They show in the number of
+ * blocks, once those past the end are gone. */
 static int
 check_draft(const struct lease *l, struct ds_err *err)
 {
 	uint64_t size = l->set->index->items[l->item].key.size;
 	struct stat st;
+	int rc;
 
 	if (fstat(l->draft.keeper, &st) != 0)
 		return err_errno(err, "cache: cannot look at a draft");
-	/* A hole would be filled at the reader's cost, and kill it where
-	 * there is no memory. */
 	if ((uint64_t)st.st_size != size ||
-	    (uint64_t)st.st_blocks * 512 < room_pages(size))
-		return err_fail(err, -EBADMSG, "cache: a draft of %lld bytes "
-		    "for an item of %llu", (long long)st.st_size,
-		    (unsigned long long)size);
+	    (uint64_t)st.st_blocks * 512 > room_pages(size) + LARGE_PAGE)
+		return refuse_draft(&st, size, err);
+	rc = store_trim(&l->draft, size, err);
+	if (rc < 0)
+		return rc;
+	if (fstat(l->draft.keeper, &st) != 0)
+		return err_errno(err, "cache: cannot look at a draft");
+	if ((uint64_t)st.st_blocks * 512 < room_pages(size))
+		return refuse_draft(&st, size, err);
 	return 0;
 }
 
@@ -533,7 +548,7 @@ expire_list(struct keeper *k, struct lease *first, uint64_t now_ns)
 		log_line(hub_log(k->hub), LOG_WARN, "%s: item %llu is not there "
 		    "after %.1f s: client %u may be stuck in reading it",
 		    l->set->uri, (unsigned long long)l->item,
-		    (double)hub_options(k->hub)->lease_ns / (double)NS_PER_S,
+		    (double)time_for(k, size_of(l)) / (double)NS_PER_S,
 		    l->client);
 		revoke(l);
 	}

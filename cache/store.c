@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
@@ -20,6 +21,7 @@
 #include "cache/store_folder.h"
 #include "cache/store_tmpfs.h"
 
+#define ITEM_MODE	0400
 #define STORE_MAGIC	0x53544f52u	/* "STOR" */
 
 struct store {
@@ -158,7 +160,7 @@ store_begin(const struct store *s, uint64_t len, struct store_draft *d,
 		return err_fail(err, -EINVAL, "cache: an item of %llu bytes",
 		    (unsigned long long)len);
 	draft.writer = openat(s->dir, ".", O_TMPFILE | O_RDWR | O_CLOEXEC,
-	    0400);
+	    ITEM_MODE);
 	if (draft.writer < 0)
 		return err_errno(err, "cache: cannot make a file");
 	path_of(path, draft.writer);
@@ -203,6 +205,24 @@ store_freeze(struct store_draft *d, struct ds_err *err)
 		return err_errno(err, "cache: a file is still being written");
 	}
 	return 0;
+}
+
+int
+store_trim(const struct store_draft *d, uint64_t len, struct ds_err *err)
+{
+	char path[64];
+	int fd, rc = 0;
+
+	path_of(path, d->keeper);
+	if (fchmod(d->keeper, 0600) != 0)
+		return err_errno(err, "cache: cannot open a draft");
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	if (fd < 0 || ftruncate(fd, (off_t)len) != 0)
+		rc = err_errno(err, "cache: cannot trim a draft");
+	io_close(&fd);
+	if (rc == 0 && fchmod(d->keeper, ITEM_MODE) != 0)
+		rc = err_errno(err, "cache: cannot close a draft");
+	return rc;
 }
 
 int

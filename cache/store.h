@@ -69,10 +69,14 @@ int store_freeze(struct store_draft *d, struct ds_err *err);
 	/* Closes the writer, and shows that there is no other: what is seen of
 	 * the file from now on stays.  -EBUSY as below. */
 
+int store_trim(const struct store_draft *d, uint64_t len, struct ds_err *err);
+	/* Of a frozen draft of len bytes: gives back memory past its end, and
+	 * puts its mode right. */
+
 int store_publish(const struct store *s, struct store_draft *d,
     const char *name, struct ds_err *err);
 	/* Names the file; the draft is done.  -EBUSY while somebody has it
-	 * open for writing: the draft is still one. */
+	 * open or mapped, if only for reading: the draft is still one. */
 
 int store_open(const struct store *s, const char *name, struct ds_err *err);
 	/* A published file, for reading. */

@@ -141,6 +141,8 @@ scenarios = \
 	%D%/n0413-broken-control.sh \
 	%D%/n0414-cache-nofile.sh \
 	%D%/n0415-failing-points.sh \
+	%D%/n0420-cache-midway.sh \
+	%D%/n0421-cache-relisted.sh \
 	%D%/x0200-gen-kill.sh \
 	%D%/x0201-gen-signal.sh \
 	%D%/x0400-hub-kill.sh \

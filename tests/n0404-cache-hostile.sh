@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Hostile clients of the cache (rows 53 and 54): listings that lie, leases and
-# publishes of others, drafts that were cut, counts that go back, more of
+# publishes of others, drafts that were cut, have holes or are still open, counts that go back, more of
 # everything than there is.  Each is answered as the headers say, and another
 # client's jobs go on all the while.
 . "${top_srcdir:?run by make check}/tests/lib.sh"
@@ -64,10 +64,10 @@ done
 attack generation welcome 'item 0 is leased' welcome 'item 0 is ready' \
     welcome 'item 0 is ready'
 attack others welcome 'item 1 is leased' welcome 'item 1 is ready'
-for how in cut grown held; do
+for how in cut grown held read holes beyond; do
 	attack $how welcome 'item 2 is empty'
 done
-expect_log 'item 2 is not admitted: cache: a draft of [0-9]+ bytes for an item of [0-9]+$'
+expect_log 'item 2 is not admitted: cache: a draft of [0-9]+ bytes in [0-9]+ for an item of [0-9]+$'
 expect_log 'item 2 is not admitted: cache: a file is still being written'
 attack sound welcome 'item 3 is ready'
 expect_set prey cached_items 3

@@ -2,8 +2,9 @@
 # A /dev/shm of 1 MiB does not matter to a cache that has a file system of its
 # own (row 18).  Where it may have none, a /dev/shm of 16 MiB is what there is
 # (row 19): the cache is smaller or there is none, with the reason, and nobody
-# dies of it.  There the bytes of items can be changed by their owner: an audit
-# finds it, the item is fetched again, and no job gets the wrong ones (row 33).
+# dies of it; it is never larger than its budget.  There the bytes of items can
+# be changed by their owner: an audit finds it, the item is fetched again, and
+# no job gets the wrong ones (row 33).
 . "${top_srcdir:?run by make check}/tests/lib.sh"
 . "$top_srcdir/tests/faults.sh"
 need_python
@@ -82,6 +83,17 @@ expect_job three.txt wrong 0
 grep -q 'cannot allocate 500000 bytes: No space left on device' "\$hub_log" || fail "no reason"
 "\$destall" serve --stop
 event 2 "jobs with a full /dev/shm"
+
+# The budget holds, however many ask at once.
+rm /dev/shm/somebody
+"\$destall" serve --cache 8M
+"\$(harness raw)" crowd > crowd.txt || fail "\$(cat crowd.txt)"
+read -r _ leased _ used < crowd.txt
+[ "\$leased" -ge 4 ] && [ "\$leased" -le 8 ] && [ "\$used" -le 8388608 ] ||
+    fail "\$(cat crowd.txt)"
+"\$destall" serve --stop
+head -c 13000000 /dev/zero > /dev/shm/somebody
+event 24 "leases of 1 MiB at once, of 8: \$leased granted"
 
 # Too little for any cache: refused, and a job goes on without.
 head -c 3200000 /dev/zero > /dev/shm/another

@@ -16,11 +16,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/io.h"
+#include "base/wire.h"
 #include "tests/harness/unit.h"
 
 #define LIMIT	(UINT64_C(8) << 20)
@@ -153,6 +155,66 @@ what_can_be_written_gets_no_name(void **state)
 		assert_int_equal(store_publish(s, &d, "x", &err), 0);
 		store_free(&s);
 	}
+}
+
+/* What is open for reading can be opened for writing, by way of /proc and its
+ * owner's right to change the mode. */
+static void
+what_can_be_read_gets_no_name(void **state)
+{
+	(void)state;
+	for (int kind = 0; kind < 2; kind++) {
+		struct store *s = new_store(kind == 0);
+		struct store_draft d;
+		struct ds_err err;
+		char path[64];
+		int reader;
+		void *p;
+
+		if (s == NULL)
+			continue;
+		assert_int_equal(store_begin(s, ITEM, &d, &err), 0);
+		(void)snprintf(path, sizeof path, "/proc/self/fd/%d", d.writer);
+		reader = open(path, O_RDONLY | O_CLOEXEC);
+		assert_true(reader >= 0);
+		assert_int_equal(store_publish(s, &d, "x", &err), -EBUSY);
+		p = mmap(NULL, ITEM, PROT_READ, MAP_SHARED, reader, 0);
+		assert_ptr_not_equal(p, MAP_FAILED);
+		close(reader);
+		assert_int_equal(store_publish(s, &d, "x", &err), -EBUSY);
+		assert_int_equal(openat(store_view(s), "x", O_RDONLY), -1);
+		munmap(p, ITEM);
+		assert_int_equal(store_publish(s, &d, "x", &err), 0);
+		store_free(&s);
+	}
+}
+
+/* What was given back within it, and taken again past its end. */
+static void
+trimmed_it_shows_its_holes(void **state)
+{
+	struct store *s = new_store(true);
+	struct store_draft d;
+	struct ds_err err;
+	struct stat st;
+
+	(void)state;
+	if (s == NULL)
+		return;
+	assert_int_equal(store_begin(s, ITEM, &d, &err), 0);
+	assert_int_equal(fallocate(d.writer, FALLOC_FL_PUNCH_HOLE |
+	    FALLOC_FL_KEEP_SIZE, 0, 65536), 0);
+	assert_int_equal(fallocate(d.writer, FALLOC_FL_KEEP_SIZE,
+	    (off_t)LIMIT / 2, 65536), 0);
+	assert_int_equal(fchmod(d.writer, 0666), 0);
+	assert_int_equal(store_freeze(&d, &err), 0);
+	assert_int_equal(store_trim(&d, ITEM, &err), 0);
+	assert_int_equal(fstat(d.keeper, &st), 0);
+	assert_int_equal(st.st_size, ITEM);
+	assert_true(st.st_blocks * 512 < ITEM);
+	assert_int_equal(st.st_mode & 07777, 0400);
+	store_abandon(&d);
+	store_free(&s);
 }
 
 static void
@@ -293,6 +355,41 @@ folders_of_killed_hubs_are_removed(void **state)
 	assert_int_equal(count_in_parent(), 0);
 }
 
+/* Also while a reader that outlives it has its view. */
+static void
+readers_do_not_keep_the_folder(void **state)
+{
+	struct wire_frame f;
+	struct wire_writer w;
+	struct store *s;
+	int ends[2];
+	pid_t pid;
+
+	(void)state;
+	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0,
+	    ends), 0);
+	pid = fork();
+	if (pid == 0) {
+		s = new_store(false);
+		put_item(s, "x", 'a');
+		wire_write(&w, &f, 1, 0);
+		wire_put_fd(&w, store_view(s));
+		if (wire_send(ends[1], &f, NULL) == 0)
+			kill(getpid(), SIGKILL);
+		_exit(1);
+	}
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	assert_int_equal(wire_recv(ends[0], &f, NULL), 1);
+	assert_int_equal(count_in_parent(), 1);
+	s = new_store(false);
+	assert_int_equal(count_in_parent(), 1);
+	store_free(&s);
+	assert_int_equal(count_in_parent(), 0);
+	wire_close_fds(&f);
+	close(ends[0]);
+	close(ends[1]);
+}
+
 /* All of it once more in a child that is not root. */
 static void
 ordinary_users_can(void **state)
@@ -328,9 +425,12 @@ ordinary_users_can(void **state)
 UNIT_MAIN(
 	STORE_UNIT(items_can_be_read),
 	STORE_UNIT(what_can_be_written_gets_no_name),
+	STORE_UNIT(what_can_be_read_gets_no_name),
+	STORE_UNIT(trimmed_it_shows_its_holes),
 	STORE_UNIT(a_child_that_can_write_is_seen),
 	STORE_UNIT(readers_cannot_write),
 	STORE_UNIT(the_limit_is_an_error),
 	STORE_UNIT(readers_outlive_it),
 	STORE_UNIT(folders_of_killed_hubs_are_removed),
+	STORE_UNIT(readers_do_not_keep_the_folder),
 	STORE_UNIT(ordinary_users_can))

@@ -10,8 +10,9 @@
  * end, size, up, nofd, twofds.  Each prints what it is answered.
  *
  * Items, of a listing that is sound: generation, others, cut, grown, held,
- * sound (a false report), opens, leases, back (counts), and those that no
- * client may send: item, publish, giveup, report, set, close, code, type,
+ * read (open for reading still), holes, beyond (as many pages, but not those of
+ * the item), sound (a false report), opens, leases, back (counts), and those
+ * that no client may send: item, publish, giveup, report, set, close, code, type,
  * cutbody, uri, share.
  *
  * Prints one line for each answer: "opened", "leased", "refused: TEXT",
@@ -57,6 +58,21 @@ die(const char *what)
 {
 	fprintf(stderr, "cacheframes: %s: %s\n", what, strerror(errno));
 	exit(1);
+}
+
+static bool
+is_one_of(const char *how, const char *names)
+{
+	size_t len = strlen(how);
+	const char *at = names;
+
+	while ((at = strstr(at, how)) != NULL) {
+		if ((at == names || at[-1] == ' ') &&
+		    (at[len] == ' ' || at[len] == '\0'))
+			return true;
+		at += len;
+	}
+	return false;
 }
 
 static struct link *
@@ -404,6 +420,30 @@ try_others(void)
 	return 0;
 }
 
+/* A descriptor that cannot be written, until it is opened again. */
+static void
+open_reader(int fd)
+{
+	char path[64];
+
+	snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+	if (open(path, O_RDONLY | O_CLOEXEC) < 0)
+		die(path);
+}
+
+/* Memory of the draft given back; beyond: and taken again past its end, so far
+ * that no large page has bytes of both. */
+static void
+make_holes(int fd, off_t size, bool beyond)
+{
+	off_t page = getpagesize(), end = (size + page - 1) / page * page;
+
+	if (fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0,
+	    end) != 0 || (beyond && fallocate(fd, FALLOC_FL_KEEP_SIZE,
+	    (off_t)4 << 20, end) != 0))
+		die("fallocate");
+}
+
 static int
 try_draft(const char *how)
 {
@@ -417,6 +457,10 @@ try_draft(const char *how)
 	if (strcmp(how, "grown") == 0 &&
 	    ftruncate(fd, (off_t)size * 1000) != 0)
 		die("ftruncate");
+	if (strcmp(how, "read") == 0)
+		open_reader(fd);
+	if (is_one_of(how, "holes beyond"))
+		make_holes(fd, (off_t)size, strcmp(how, "beyond") == 0);
 	if (strcmp(how, "held") != 0)
 		close(fd);
 	publish(hub, 2, g, crc);
@@ -531,21 +575,6 @@ try_forbidden(const char *how)
 	return 0;
 }
 
-static bool
-is_one_of(const char *how, const char *names)
-{
-	size_t len = strlen(how);
-	const char *at = names;
-
-	while ((at = strstr(at, how)) != NULL) {
-		if ((at == names || at[-1] == ' ') &&
-		    (at[len] == ' ' || at[len] == '\0'))
-			return true;
-		at += len;
-	}
-	return false;
-}
-
 int
 main(int argc, char **argv)
 {
@@ -576,7 +605,7 @@ main(int argc, char **argv)
 		return try_generation();
 	if (strcmp(argv[1], "others") == 0)
 		return try_others();
-	if (is_one_of(argv[1], "cut grown held"))
+	if (is_one_of(argv[1], "cut grown held read holes beyond"))
 		return try_draft(argv[1]);
 	if (strcmp(argv[1], "sound") == 0)
 		return try_report();

@@ -16,6 +16,7 @@ harness_programs = \
 	%D%/leaky \
 	%D%/leaser \
 	%D%/mkset \
+	%D%/raw \
 	%D%/reader \
 	%D%/sampler \
 	%D%/slowstat \
@@ -34,6 +35,7 @@ check_PROGRAMS += $(harness_programs)
 %C%_leaky_LDADD = libleak.la
 %C%_mkset_SOURCES = %D%/mkset.c %D%/content.h
 %C%_mkset_LDADD = libguest.la
+%C%_raw_LDADD = libhost.la
 %C%_reader_LDADD =
 %C%_sampler_SOURCES = %D%/sampler.c %D%/content.h
 %C%_sampler_LDADD = libdestall.la
