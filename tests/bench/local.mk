@@ -14,6 +14,7 @@ bench_programs = \
 	%D%/wire_loop \
 	%D%/store_loop \
 	%D%/cache_loop \
+	%D%/clock_loop \
 	%D%/ping_loop \
 	%D%/fill_loop
 # end of bench_programs
@@ -21,11 +22,13 @@ check_PROGRAMS += $(bench_programs)
 %C%_wire_loop_LDADD = libguest.la
 %C%_store_loop_LDADD = libhost.la
 %C%_cache_loop_LDADD = libguest.la
+%C%_clock_loop_LDADD =
 %C%_ping_loop_LDADD = libguest.la
 %C%_fill_loop_LDADD = libdestall.la libguest.la
 EXTRA_DIST += $(benches) %D%/likeness %D%/bench.py %D%/service.py %D%/test_bench.py %D%/README.md
 
-bench-programs: $(bench_programs)
+bench-programs: $(bench_programs) tests/harness/mkset tests/harness/job \
+	tests/shim/slow.la
 
 bench: all
 	@$(MAKE) $(AM_MAKEFLAGS) bench-programs
