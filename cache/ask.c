@@ -156,42 +156,38 @@ ask_lease(struct ds_data *d, uint64_t i, uint64_t since_ns,
 	return ASK_ALONE;
 }
 
-void
-ask_publish(struct ds_data *d, uint64_t i, const struct ask_lease *lease,
-    uint32_t crc32c)
+/* The generation, and a number where the message has one. */
+static void
+tell(struct ds_data *d, uint16_t type, uint64_t i, uint32_t generation,
+    const uint32_t *number)
 {
 	struct wire_frame f;
 	struct wire_writer w;
 
-	write_item(&w, &f, MSG_PUBLISH, d, i);
-	wire_put_u32(&w, lease->generation);
-	wire_put_u32(&w, crc32c);
+	write_item(&w, &f, type, d, i);
+	wire_put_u32(&w, generation);
+	if (number != NULL)
+		wire_put_u32(&w, *number);
 	must(wire_write_end(&w));
 	(void)link_tell(d->link, &f, NULL);
+}
+
+void
+ask_publish(struct ds_data *d, uint64_t i, const struct ask_lease *lease,
+    uint32_t crc32c)
+{
+	tell(d, MSG_PUBLISH, i, lease->generation, &crc32c);
 }
 
 void
 ask_give_up(struct ds_data *d, uint64_t i, const struct ask_lease *lease,
     uint32_t error)
 {
-	struct wire_frame f;
-	struct wire_writer w;
-
-	write_item(&w, &f, MSG_GIVE_UP, d, i);
-	wire_put_u32(&w, lease->generation);
-	wire_put_u32(&w, error);
-	must(wire_write_end(&w));
-	(void)link_tell(d->link, &f, NULL);
+	tell(d, MSG_GIVE_UP, i, lease->generation, &error);
 }
 
 void
 ask_report(struct ds_data *d, uint64_t i, uint32_t generation)
 {
-	struct wire_frame f;
-	struct wire_writer w;
-
-	write_item(&w, &f, MSG_REPORT, d, i);
-	wire_put_u32(&w, generation);
-	must(wire_write_end(&w));
-	(void)link_tell(d->link, &f, NULL);
+	tell(d, MSG_REPORT, i, generation, NULL);
 }

@@ -164,6 +164,13 @@ struct lease {
 	struct ds_err		err;
 };
 
+struct lease *lease_find(struct keeper *k, const struct dataset *d,
+    uint64_t item, uint32_t client, uint32_t generation);
+	/* One whose holder was given its draft, or NULL. */
+void lease_end(struct lease *l);
+	/* Out of the list, and its draft freed unless it has a name; the
+	 * item's word is the caller's business. */
+
 int lease_ask(struct keeper *k, struct client *c, struct wire_frame *f,
     struct ds_err *err);
 int lease_publish(struct keeper *k, struct client *c, struct wire_frame *f,

@@ -4,15 +4,14 @@
  * the search for memory and its freeing in the helper.
  *
  *     LEASE -> minio_ask -> (helper: room, store_begin) -> LEASED + descriptor
- *     PUBLISH -> minio_check -> store_publish -> crc, file, READY -> wake
+ *
+ * How it ends well: keeper_publish.c.
  *
  *  1. A producer is given a file that has all its memory and no name.
- *  2. It gets its name, and the item becomes READY, only when its size is the
- *     item's, and the kernel has shown that nobody can write it any more.
- *  3. A lease that ends in any other way leaves a file without a name: its
+ *  2. A lease that does not end by publishing leaves a file without a name: its
  *     memory goes with whoever still holds it, and counts until then, because
  *     the file system counts it.
- *  4. Even a small item is allocated in the helper: it may have to wait for
+ *  3. Even a small item is allocated in the helper: it may have to wait for
  *     memory to be reclaimed, or, in a virtual machine, for the host.
  */
 
@@ -22,7 +21,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 
 #include "base/clock.h"
 #include "base/crash.h"
@@ -30,8 +28,6 @@
 #include "base/must.h"
 
 #define SLOWEST_BYTES_PER_S	(UINT64_C(1) << 20)
-#define ERRNO_MAX		4095u
-#define LARGE_PAGE		(UINT64_C(2) << 20)	/* may reach past an end */
 
 static void
 answer_not_leased(struct client *c, uint32_t serial, enum cache_why why)
@@ -103,9 +99,8 @@ memory_freed(struct helper_job *job)
 	free(l);
 }
 
-/* What the list held is given back; the item's word is the caller's. */
-static void
-end_lease(struct lease *l)
+void
+lease_end(struct lease *l)
 {
 	unlist(l);
 	l->set->pins--;
@@ -119,8 +114,8 @@ end_lease(struct lease *l)
 	helper_submit(hub_helper(l->keeper->hub), &l->job);
 }
 
-static struct lease *
-find_lease(struct keeper *k, const struct dataset *d, uint64_t item,
+struct lease *
+lease_find(struct keeper *k, const struct dataset *d, uint64_t item,
     uint32_t client, uint32_t generation)
 {
 	struct lease *l;
@@ -245,13 +240,13 @@ memory_found(struct helper_job *job)
 	if (l->revoked || c == NULL) {
 		if (c != NULL)		/* closed the set meanwhile */
 			answer_not_leased(c, l->serial, CACHE_BUSY);
-		end_lease(l);
+		lease_end(l);
 		drop_superseded(k);
 		return;
 	}
 	if (l->rc < 0) {
 		refuse_memory(l, c);
-		end_lease(l);
+		lease_end(l);
 		return;
 	}
 	l->deadline_ns = clock_now_ns() + time_for(k, size_of(l));
@@ -348,165 +343,6 @@ lease_ask(struct keeper *k, struct client *c, struct wire_frame *f,
 	return 0;
 }
 
-/*--- publishing ----------------------------------------------------------*/
-
-static int
-refuse_draft(const struct stat *st, uint64_t size, struct ds_err *err)
-{
-	return err_fail(err, -EBADMSG, "cache: a draft of %lld bytes in %lld "
-	    "for an item of %llu", (long long)st->st_size,
-	    (long long)st->st_blocks * 512, (unsigned long long)size);
-}
-
-/* A producer may have cut the file or made it longer, and may do so until the
- * file is frozen.  It may have holes: they would be filled at the reader's
- * cost, and kill it where there is no memory.  They show in the number of
- * blocks, once those past the end are gone. */
-static int
-check_draft(const struct lease *l, struct ds_err *err)
-{
-	uint64_t size = l->set->index->items[l->item].key.size;
-	struct stat st;
-	int rc;
-
-	if (fstat(l->draft.keeper, &st) != 0)
-		return err_errno(err, "cache: cannot look at a draft");
-	if ((uint64_t)st.st_size != size ||
-	    (uint64_t)st.st_blocks * 512 > room_pages(size) + LARGE_PAGE)
-		return refuse_draft(&st, size, err);
-	rc = store_trim(&l->draft, size, err);
-	if (rc < 0)
-		return rc;
-	if (fstat(l->draft.keeper, &st) != 0)
-		return err_errno(err, "cache: cannot look at a draft");
-	if ((uint64_t)st.st_blocks * 512 < room_pages(size))
-		return refuse_draft(&st, size, err);
-	return 0;
-}
-
-static int
-name_draft(struct keeper *k, struct lease *l, uint64_t *file,
-    struct ds_err *err)
-{
-	char name[STORE_NAME_MAX];
-	int rc = store_freeze(&l->draft, err);
-
-	if (rc == 0)
-		rc = check_draft(l, err);
-	if (rc < 0)
-		return rc;
-	*file = ++k->next_file;
-	index_file_name(name, *file);
-	rc = crash_point("hub.publish");
-	return rc < 0 ? rc : store_publish(k->store, &l->draft, name, err);
-}
-
-static void
-publish(struct keeper *k, struct lease *l, uint32_t crc)
-{
-	struct dataset *d = l->set;
-	struct index_item *it = &d->index->items[l->item];
-	struct minio_item mi = dataset_item(d, l->item);
-	struct ds_err err = { 0 };
-	uint64_t file;
-
-	if (name_draft(k, l, &file, &err) < 0) {
-		log_line(hub_log(k->hub), LOG_WARN, "%s: item %llu is not "
-		    "admitted: %s", d->uri, (unsigned long long)l->item,
-		    err.text);
-		must(minio_return(&d->minio, mi, l->client,
-		    l->generation) == 0);
-	} else {
-		/* relaxed: published by the word's release store */
-		atomic_store_explicit(&it->file, file, memory_order_relaxed);
-		atomic_store_explicit(&it->crc32c, crc, memory_order_relaxed);
-		must(minio_publish(&d->minio, mi, l->client,
-		    l->generation) == 0);
-		/* From a draft's to an item's: end_lease() takes it off. */
-		k->stored_bytes += l->pages_bytes;
-		d->stored_bytes += l->pages_bytes;
-	}
-	dataset_changed(d);
-	end_lease(l);
-}
-
-/* What a holder says of its lease, in f: the lease, and one number more.  0
- * with *out NULL: it is late, and counted. */
-static int
-read_holder(struct keeper *k, const struct client *c,
-    const struct wire_frame *f, struct lease **out, uint32_t *number)
-{
-	struct wire_reader r;
-	uint32_t generation;
-	struct dataset *d;
-	uint64_t item;
-
-	*out = NULL;
-	wire_read(&r, f);
-	d = dataset_of(k, wire_get_u32(&r), c);
-	item = wire_get_u64(&r);
-	generation = wire_get_u32(&r);
-	*number = wire_get_u32(&r);
-	if (!wire_read_end(&r) || d == NULL || item >= d->index->nr_items)
-		return -EBADMSG;
-	if (minio_check(&d->minio, dataset_item(d, item), client_id(c),
-	    generation) < 0)
-		return 0;
-	*out = find_lease(k, d, item, client_id(c), generation);
-	return *out != NULL ? 0 : -EBADMSG;	/* it was not given it yet */
-}
-
-int
-lease_publish(struct keeper *k, struct client *c, struct wire_frame *f,
-    struct ds_err *err)
-{
-	struct lease *l;
-	uint32_t crc;
-	int rc = read_holder(k, c, f, &l, &crc);
-
-	(void)err;
-	if (l != NULL)
-		publish(k, l, crc);
-	return rc;
-}
-
-static void
-fail_item(struct lease *l, uint32_t code)
-{
-	struct index_item *it = &l->set->index->items[l->item];
-
-	/* relaxed: published by the word's release store.  It failed in the
-	 * epoch in which it was asked for: the next may have begun by now. */
-	atomic_store_explicit(&it->error, code, memory_order_relaxed);
-	atomic_store_explicit(&it->failed_ns, l->asked_ns,
-	    memory_order_relaxed);
-	must(minio_fail(&l->set->minio, dataset_item(l->set, l->item),
-	    l->client, l->generation) == 0);
-}
-
-int
-lease_give_up(struct keeper *k, struct client *c, struct wire_frame *f,
-    struct ds_err *err)
-{
-	struct lease *l;
-	uint32_t code;
-	int rc = read_holder(k, c, f, &l, &code);
-
-	(void)err;
-	if (l == NULL)
-		return rc;
-	if (code > ERRNO_MAX)
-		return -EBADMSG;
-	if (code != 0)
-		fail_item(l, code);
-	else
-		must(minio_return(&l->set->minio, dataset_item(l->set, l->item),
-		    l->client, l->generation) == 0);
-	dataset_changed(l->set);
-	end_lease(l);
-	return 0;
-}
-
 /*--- taking back ---------------------------------------------------------*/
 
 static void
@@ -517,7 +353,7 @@ revoke(struct lease *l)
 	if (l->in_helper)
 		l->revoked = true;	/* memory_found() ends it */
 	else
-		end_lease(l);
+		lease_end(l);
 }
 
 void

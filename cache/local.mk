@@ -36,6 +36,7 @@ libhost_la_SOURCES += \
 	%D%/keeper_make.c %D%/keeper_make.h \
 	%D%/keeper_adopt.c %D%/keeper_adopt.h \
 	%D%/keeper_lease.c \
+	%D%/keeper_publish.c \
 	%D%/keeper_drop.c \
 	%D%/keeper_audit.c \
 	%D%/keeper_stat.c \
