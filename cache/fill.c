@@ -6,11 +6,9 @@
  *
  *  1. Whatever hub and cache do, a get ends with the right bytes or with the
  *     reason why storage could not give them.
- *  2. It waits for others patience_ns in all, and never for a hub that is
- *     gone: who waits asks again every ASK_NS.
- *  3. A lease is answered by one PUBLISH or GIVE_UP, after its descriptor was
+ *  2. A lease is answered by one PUBLISH or GIVE_UP, after its descriptor was
  *     closed: the hub lets nobody see what somebody can still write.
- *  4. What the job is given after a miss is memory of its own, never that of
+ *  3. What the job is given after a miss is memory of its own, never that of
  *     the lease.
  */
 
@@ -24,11 +22,8 @@
 #include "base/crash.h"
 #include "base/crc32c.h"
 #include "base/io.h"
-#include "cache/ask.h"
-#include "cache/data.h"
+#include "cache/claim.h"
 
-#define ASK_NS		(NS_PER_S / 4)
-#define LOOKS_MAX	8u	/* "look again" that led nowhere */
 #define ERRNO_MAX	4095u
 
 static int
@@ -170,9 +165,7 @@ fill(struct ds_data *d, uint64_t i, struct ask_lease *lease,
 	return 0;
 }
 
-/*--- looking, asking, waiting --------------------------------------------*/
-
-enum next { DONE, ASK, ALONE };	/* or -errno */
+/*--- with the others -----------------------------------------------------*/
 
 static int
 fail_again(struct ds_data *d, uint64_t i, struct ds_err *err)
@@ -190,100 +183,26 @@ fail_again(struct ds_data *d, uint64_t i, struct ds_err *err)
 	    why != NULL ? why : "unknown error"));
 }
 
-static bool
-failed_since(const struct index_item *it, uint64_t since_ns)
-{
-	return atomic_load_explicit(&it->failed_ns, memory_order_relaxed) >=
-	    since_ns;
-}
-
-static int
-look(struct ds_data *d, uint64_t i, uint64_t since_ns, struct ds_item *item,
-    struct ds_err *err)
-{
-	const struct index *x = d->index.index;
-	/* acquire: pairs with the hub's release (index.h, rule 1) */
-	uint64_t word = atomic_load_explicit(&x->items[i].word,
-	    memory_order_acquire);
-
-	switch (item_state(word)) {
-	case ITEM_READY:
-		return item_cached(d, i, word, item) ? DONE : ALONE;
-	case ITEM_FAILED:
-		return failed_since(&x->items[i], since_ns) ?
-		    fail_again(d, i, err) : ASK;
-	case ITEM_LEASED:
-		return ASK;
-	case ITEM_EMPTY:
-		/* relaxed: at worst the hub says so */
-		return atomic_load_explicit(&x->closed, memory_order_relaxed) ?
-		    ALONE : ASK;
-	default:
-		return ALONE;
-	}
-}
-
-static uint32_t
-load_wake(const struct index *x)
-{
-	/* acquire: pairs with the release of index_wake() */
-	return atomic_load_explicit(&x->wake, memory_order_acquire);
-}
-
-/* Until the item is no longer leased, or it is time to ask again. */
-static void
-wait_for(const struct index *x, uint64_t i, uint32_t seen, uint64_t until_ns)
-{
-	while (index_wait(x, seen, until_ns) == 0) {
-		seen = load_wake(x);
-		if (item_state(atomic_load_explicit(&x->items[i].word,
-		    memory_order_acquire)) != ITEM_LEASED)
-			return;
-	}
-}
-
-static uint64_t
-earlier(uint64_t a_ns, uint64_t b_ns)
-{
-	return a_ns < b_ns ? a_ns : b_ns;
-}
-
 int
 fill_shared(struct ds_data *d, uint64_t i, struct ds_item *item,
     struct ds_err *err)
 {
-	const struct index *x = d->index.index;
 	uint64_t since_ns = atomic_load_explicit(&d->epoch_ns,
 	    memory_order_relaxed);
-	uint64_t deadline_ns = 0, now_ns;
 	struct ask_lease lease;
-	unsigned looks = 0;
-	uint32_t seen;
-	int rc;
+	uint64_t word;
 
-	for (;;) {
-		seen = load_wake(x);	/* before the word: index.h, rule 4 */
-		rc = look(d, i, since_ns, item, err);
-		if (rc != ASK)
-			return rc == ALONE ? fill_alone(d, i, item, err) : rc;
-		now_ns = clock_now_ns();
-		if (deadline_ns == 0)
-			deadline_ns = now_ns + d->patience_ns;
-		else if (now_ns >= deadline_ns)
-			return fill_alone(d, i, item, err);
-		switch (ask_lease(d, i, since_ns, &lease)) {
-		case ASK_LEASED:
-			return fill(d, i, &lease, item, err);
-		case ASK_BUSY:
-			wait_for(x, i, seen, earlier(deadline_ns,
-			    now_ns + ASK_NS));
-			break;
-		case ASK_LOOK:
-			if (++looks < LOOKS_MAX)
-				break;
-			return fill_alone(d, i, item, err);
-		case ASK_ALONE:
-			return fill_alone(d, i, item, err);
-		}
+	switch (claim_item(d, i, since_ns, &word, &lease)) {
+	case CLAIM_READY:
+		if (item_cached(d, i, word, item))
+			return 0;
+		break;
+	case CLAIM_LEASED:
+		return fill(d, i, &lease, item, err);
+	case CLAIM_FAILED:
+		return fail_again(d, i, err);
+	case CLAIM_ALONE:
+		break;
 	}
+	return fill_alone(d, i, item, err);
 }

@@ -23,6 +23,7 @@ libguest_la_SOURCES += \
 	%D%/keep.c %D%/keep.h \
 	%D%/item.c \
 	%D%/fill.c \
+	%D%/claim.c %D%/claim.h \
 	%D%/ask.c %D%/ask.h
 # end of libguest_la_SOURCES
 
