@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/must.h"
@@ -82,4 +83,24 @@ io_close(int *fd)
 		close(*fd);
 	*fd = -1;
 	errno = saved;
+}
+
+#define HIGH_MOST	3072	/* a table of descriptors of 32 KiB */
+
+int
+io_out_of_the_way(int fd)
+{
+	struct rlimit limit;
+	int high, floor = HIGH_MOST;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 &&
+	    limit.rlim_cur / 4 * 3 < HIGH_MOST)
+		floor = (int)(limit.rlim_cur / 4 * 3);
+	if (fd >= floor)
+		return fd;
+	high = fcntl(fd, F_DUPFD_CLOEXEC, floor);
+	if (high < 0)
+		return fd;
+	close(fd);
+	return high;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * io.h: whole reads and writes, whatever signals and short counts do.
- * Runs in every process.
+ * io.h: descriptors; whole reads and writes, whatever signals and short counts
+ * do.  Runs in every process.
  */
 
 #ifndef BASE_IO_H
@@ -23,5 +23,10 @@ ssize_t io_read_text(int dirfd, const char *path, char *text, size_t size);
 
 void io_close(int *fd);
 	/* Closes what is open and leaves -1; errno is kept. */
+
+int io_out_of_the_way(int fd);
+	/* The same open file under a high number, close-on-exec, so that the
+	 * program we are a guest in gets the numbers that it would get without
+	 * us; fd is closed.  fd itself where there is no room. */
 
 #endif

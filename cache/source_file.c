@@ -129,9 +129,8 @@ source_key(struct listing_item *key, const struct stat *st)
 	};
 }
 
-/* Is it the file that was listed? */
-static bool
-is_listed(const struct stat *st, const struct listing_item *key)
+bool
+source_is_listed(const struct stat *st, const struct listing_item *key)
 {
 	struct listing_item now;
 
@@ -219,7 +218,7 @@ try_read(const struct source *s, const char *file,
 	fd = source_file_open(s, file, &st, err);
 	if (fd < 0)
 		return fd;
-	if (!is_listed(&st, key)) {
+	if (!source_is_listed(&st, key)) {
 		rc = source_fail(s, file, -ESTALE,
 		    "changed since it was listed", err);
 		goto close_fd;
@@ -230,7 +229,7 @@ try_read(const struct source *s, const char *file,
 	if (rc < 0)
 		rc = source_fail(s, file, rc, NULL, err);
 	else
-		rc = rc == 1 && is_listed(&st, key);
+		rc = rc == 1 && source_is_listed(&st, key);
 close_fd:
 	io_close(&fd);
 	return rc;

@@ -6,6 +6,7 @@
 #ifndef CACHE_SOURCE_FILE_H
 #define CACHE_SOURCE_FILE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/stat.h>
 
@@ -22,6 +23,9 @@ int beneath_open_plain(int root, const char *name, int flags);
 
 void source_key(struct listing_item *key, const struct stat *st);
 	/* Of a whole file. */
+
+bool source_is_listed(const struct stat *st, const struct listing_item *key);
+	/* Is it the file that was listed, and unchanged? */
 
 int source_file_open(const struct source *s, const char *file,
     struct stat *st, struct ds_err *err);

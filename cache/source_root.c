@@ -24,6 +24,7 @@ source_root_take(struct source *s, struct ds_err *err)
 
 	if (fstat(s->root, &st) != 0)
 		return err_errno(err, "data set %s", s->path);
+	s->root = io_out_of_the_way(s->root);
 	s->root_dev = st.st_dev;
 	s->root_ino = st.st_ino;
 	return 0;

@@ -25,7 +25,8 @@ view_init(struct view *v, int fd, struct ds_err *err)
 	if (!S_ISDIR(st.st_mode))
 		return err_fail(err, -EBADMSG,
 		    "cache: what the hub gave as its folder is none");
-	*v = (struct view){ .fd = fd, .dev = st.st_dev, .ino = st.st_ino };
+	*v = (struct view){ .fd = io_out_of_the_way(fd),
+	    .dev = st.st_dev, .ino = st.st_ino };
 	return 0;
 }
 

@@ -442,6 +442,7 @@ link_new_within(struct link **out, int sock, uint64_t patience_ns,
 	rc = say_hello(l, err);
 	if (rc < 0)
 		goto unmap_mark;
+	plug_out_of_the_way(&l->plug);
 	*out = l;
 	return 0;
 unmap_mark:

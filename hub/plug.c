@@ -31,6 +31,12 @@ plug_take(struct plug *p, int sock, struct ds_err *err)
 	return 0;
 }
 
+void
+plug_out_of_the_way(struct plug *p)
+{
+	p->sock = io_out_of_the_way(p->sock);
+}
+
 static bool
 is_ours(const struct plug *p)
 {

@@ -31,6 +31,9 @@ int plug_take(struct plug *p, int sock, struct ds_err *err);
 	/* A connected socket; it is made close-on-exec and does not block any
 	 * more.  Still the caller's on failure. */
 
+void plug_out_of_the_way(struct plug *p);
+	/* Under a number that the program would not get soon: io.h. */
+
 void plug_hang_up(const struct plug *p);
 	/* Ends the connection, whichever forked children hold a copy. */
 

@@ -16,6 +16,7 @@
 #include <sys/mman.h>
 #include <sys/time.h>
 #include <sys/wait.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "tests/harness/unit.h"
@@ -245,6 +246,30 @@ close_keeps_errno_and_forgets(void **state)
 	assert_int_equal(errno, ENOTTY);
 }
 
+static void
+a_descriptor_goes_out_of_the_way(void **state)
+{
+	struct rlimit old, few;
+	int low = open("/proc/self/comm", O_RDONLY), high;
+
+	(void)state;
+	high = io_out_of_the_way(low);
+	assert_true(high > low);
+	assert_int_equal(fcntl(low, F_GETFD), -1);
+	assert_int_equal(fcntl(high, F_GETFD), FD_CLOEXEC);
+	assert_int_equal(io_out_of_the_way(high), high);
+	/* With no room above it stays where it is. */
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &old), 0);
+	few = old;
+	few.rlim_cur = 3;
+	low = dup(high);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+	assert_int_equal(io_out_of_the_way(low), low);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &old), 0);
+	close(low);
+	close(high);
+}
+
 UNIT_MAIN(
 	UNIT(reading_goes_on_after_signals),
 	UNIT(writing_goes_on_after_signals),
@@ -252,4 +277,5 @@ UNIT_MAIN(
 	UNIT(failures_are_returned),
 	UNIT(text_of_small_files),
 	UNIT(text_is_found_from_a_folder),
-	UNIT(close_keeps_errno_and_forgets))
+	UNIT(close_keeps_errno_and_forgets),
+	UNIT(a_descriptor_goes_out_of_the_way))
