@@ -72,6 +72,11 @@ int data_open_on(struct ds_data **out, struct link *link, const char *uri,
     const char *budget, struct ds_err *err);
 	/* ds_data_open() on a link, which may be NULL and must live longer. */
 
+int data_open_current(struct ds_data **out, struct link *link,
+    const char *uri, struct ds_err *err);
+	/* The same, but as the hub has it listed, if it has: nothing is listed
+	 * then, and what changed since is seen item by item. */
+
 const struct listing_item *data_key(const struct ds_data *d, uint64_t i);
 const char *data_name(const struct ds_data *d, uint64_t i);
 	/* NULL if the index is not sound. */

@@ -18,6 +18,7 @@
 #include "base/memfd.h"
 #include "cache/ask.h"
 #include "cache/data.h"
+#include "cache/messages.h"
 
 /*--- what the hub gives --------------------------------------------------*/
 
@@ -129,26 +130,37 @@ list(struct ds_data *d, struct ds_err *err)
 	return fd;
 }
 
+/* By a stamp, or with a listing.  Without either the hub cannot but ask for
+ * the list. */
+static int
+ask(struct ds_data *d, uint64_t stamp, int listing, struct ask_set *s)
+{
+	if (stamp == 0 && listing < 0)
+		return ASK_LIST;
+	return ask_open(d->link, source_uri(d->source), stamp,
+	    d->set_up.share, listing, s, &d->no_cache);
+}
+
 /* The hub's failures cost the cache, the source's fail the opening; *listing
  * is set where one was made. */
 static int
-open_at_hub(struct ds_data *d, uint64_t stamp, int *listing,
-    struct ds_err *err)
+open_at_hub(struct ds_data *d, bool current, int *listing, struct ds_err *err)
 {
 	struct ask_set s;
-	int rc = ASK_LIST;
+	int rc = current ? ask(d, CACHE_STAMP_ANY, -1, &s) : ASK_LIST;
+	uint64_t stamp;
 
-	/* Without a stamp the hub cannot but ask for the list. */
-	if (stamp != 0)
-		rc = ask_open(d->link, source_uri(d->source), stamp,
-		    d->set_up.share, -1, &s, &d->no_cache);
+	if (rc == ASK_LIST) {
+		rc = source_stamp(d->source, &stamp, err);
+		if (rc < 0)
+			return rc;
+		rc = ask(d, stamp, -1, &s);
+	}
 	if (rc == ASK_LIST) {
 		*listing = list(d, err);
 		if (*listing < 0)
 			return *listing;
-		rc = ask_open(d->link, source_uri(d->source), stamp,
-		    d->set_up.share, *listing, &s,
-		    &d->no_cache);
+		rc = ask(d, stamp, *listing, &s);
 	}
 	if (rc == ASK_OPENED)
 		(void)attach_or_close(d, &s, &d->no_cache);
@@ -177,25 +189,21 @@ use_listing(struct ds_data *d, int *listing, struct ds_err *err)
 }
 
 static int
-open_items(struct ds_data *d, struct ds_err *err)
+open_items(struct ds_data *d, bool current, struct ds_err *err)
 {
 	int listing = -1, rc = 0;
-	uint64_t stamp;
 
-	if (d->link != NULL) {
-		rc = source_stamp(d->source, &stamp, err);
-		if (rc == 0)
-			rc = open_at_hub(d, stamp, &listing, err);
-	}
+	if (d->link != NULL)
+		rc = open_at_hub(d, current, &listing, err);
 	if (rc == 0 && d->index.index == NULL)
 		rc = use_listing(d, &listing, err);
 	io_close(&listing);
 	return rc;
 }
 
-int
-data_open_on(struct ds_data **out, struct link *link, const char *uri,
-    const char *budget, struct ds_err *err)
+static int
+open_data(struct ds_data **out, struct link *link, const char *uri,
+    const char *budget, bool current, struct ds_err *err)
 {
 	struct ds_data *d;
 	int rc;
@@ -212,11 +220,25 @@ data_open_on(struct ds_data **out, struct link *link, const char *uri,
 	if (rc == 0)
 		rc = source_open(&d->source, uri, err);
 	if (rc == 0)
-		rc = open_items(d, err);
+		rc = open_items(d, current, err);
 	if (rc < 0) {
 		ds_data_close(&d);
 		return rc;
 	}
 	*out = d;
 	return 0;
+}
+
+int
+data_open_on(struct ds_data **out, struct link *link, const char *uri,
+    const char *budget, struct ds_err *err)
+{
+	return open_data(out, link, uri, budget, false, err);
+}
+
+int
+data_open_current(struct ds_data **out, struct link *link, const char *uri,
+    struct ds_err *err)
+{
+	return open_data(out, link, uri, NULL, true, err);
 }

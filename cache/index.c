@@ -2,9 +2,9 @@
  *
  * index.c: the index of a data set.  Runs in hub and clients.
  *
- * What a client reads of it is input: how many items and bytes of names there
- * are is checked against the size of the segment once, and from then on taken
- * from this process's own pointers, never from the segment again.
+ * What a client reads of it is input: how many items, slots and bytes of names
+ * there are is checked against the size of the segment once, and from then on
+ * taken from struct index_map, never from the segment again.
  */
 
 #include <config.h>
@@ -27,19 +27,31 @@
 #define INDEX_MAGIC	0x44534958u	/* "DSIX" */
 
 static_assert(sizeof(struct listing_item) == 56 &&
-    sizeof(struct index_item) == 88 && sizeof(struct index) == 72,
+    sizeof(struct index_item) == 96 && sizeof(struct index) == 96,
     "the layout is shared between processes");
 static_assert(ATOMIC_LLONG_LOCK_FREE == 2 && ATOMIC_INT_LOCK_FREE == 2,
     "a lock would be in one process only");
 
-const struct segment_kind index_kind = { "destall index", INDEX_MAGIC, 1 };
+const struct segment_kind index_kind = { "destall index", INDEX_MAGIC, 2 };
+
+uint64_t
+index_slots(uint64_t nr_items)
+{
+	uint64_t slots = nr_items > 0 ? 2 : 0;
+
+	while (slots < 2 * nr_items)
+		slots *= 2;
+	return slots;
+}
 
 size_t
-index_size(uint64_t nr_items, uint64_t names_bytes)
+index_size(uint64_t nr_items, uint64_t nr_slots, uint64_t names_bytes)
 {
-	size_t size;
+	size_t items, slots, size;
 
-	if (__builtin_mul_overflow(nr_items, sizeof(struct index_item), &size) ||
+	if (__builtin_mul_overflow(nr_items, sizeof(struct index_item), &items) ||
+	    __builtin_mul_overflow(nr_slots, 2 * sizeof(uint32_t), &slots) ||
+	    __builtin_add_overflow(items, slots, &size) ||
 	    __builtin_add_overflow(size, sizeof(struct index), &size) ||
 	    __builtin_add_overflow(size, names_bytes, &size))
 		return SIZE_MAX;
@@ -48,41 +60,48 @@ index_size(uint64_t nr_items, uint64_t names_bytes)
 
 /*--- attaching -----------------------------------------------------------*/
 
-int
-index_attach(struct index_map *m, int fd, struct ds_err *err)
+/* Is everything within the segment that says so? */
+static int
+check_parts(const struct index_map *m, uint64_t names_bytes,
+    struct ds_err *err)
 {
-	struct segment seg;
-	const struct index *x;
-	uint64_t nr_items, names_bytes;
+	if (m->nr_items <= LISTING_ITEMS_MAX &&
+	    (m->nr_slots == 0 || m->nr_slots == index_slots(m->nr_items)) &&
+	    index_size(m->nr_items, m->nr_slots, names_bytes) == m->seg.len)
+		return 0;
+	return err_fail(err, -EBADMSG, "%s: %" PRIu64 " items, %" PRIu64
+	    " slots and %" PRIu64 " bytes of names do not make %zu bytes",
+	    index_kind.name, m->nr_items, m->nr_slots, names_bytes, m->seg.len);
+}
+
+int
+index_attach(struct index_map *out, int fd, struct ds_err *err)
+{
+	struct index_map m = { 0 };
 	int rc;
 
-	rc = segment_attach(&seg, &index_kind, fd, err);
+	rc = segment_attach(&m.seg, &index_kind, fd, err);
 	if (rc < 0)
 		return rc;
-	x = seg.base;
-	if (seg.len < sizeof *x) {
+	m.index = m.seg.base;
+	if (m.seg.len < sizeof *m.index) {
 		rc = err_fail(err, -EBADMSG, "%s: %zu bytes are too few",
-		    index_kind.name, seg.len);
+		    index_kind.name, m.seg.len);
 		goto detach;
 	}
-	nr_items = x->nr_items;
-	names_bytes = x->names_bytes;
-	if (nr_items > LISTING_ITEMS_MAX ||
-	    index_size(nr_items, names_bytes) != seg.len) {
-		rc = err_fail(err, -EBADMSG, "%s: %" PRIu64 " items and %"
-		    PRIu64 " bytes of names do not make %zu bytes",
-		    index_kind.name, nr_items, names_bytes, seg.len);
+	m.nr_items = m.index->nr_items;
+	m.nr_slots = m.index->nr_slots;
+	rc = check_parts(&m, m.index->names_bytes, err);
+	if (rc < 0)
 		goto detach;
-	}
-	*m = (struct index_map){
-		.seg = seg,
-		.index = x,
-		.names = (const char *)(x->items + nr_items),
-	};
+	m.by_file = (const _Atomic uint32_t *)(m.index->items + m.nr_items);
+	m.by_copy = m.by_file + m.nr_slots;
+	m.names = (const char *)(m.by_copy + m.nr_slots);
+	*out = m;
 	return 0;
 detach:
-	seg.fd = -1;		/* still the caller's */
-	segment_detach(&seg);
+	m.seg.fd = -1;		/* still the caller's */
+	segment_detach(&m.seg);
 	return rc;
 }
 
@@ -91,17 +110,12 @@ index_detach(struct index_map *m)
 {
 	segment_detach(&m->seg);
 	m->index = NULL;
+	m->by_file = m->by_copy = NULL;
 	m->names = NULL;
+	m->nr_items = m->nr_slots = 0;
 }
 
 /*--- looking up ----------------------------------------------------------*/
-
-static uint64_t
-items_of(const struct index_map *m)
-{
-	return (uint64_t)((const struct index_item *)m->names -
-	    m->index->items);
-}
 
 static size_t
 names_of(const struct index_map *m)
@@ -130,7 +144,7 @@ index_name(const struct index_map *m, uint64_t i, size_t *len)
 {
 	const char *name;
 
-	if (i >= items_of(m))
+	if (i >= m->nr_items)
 		return NULL;
 	name = name_at(m, i, len);
 	if (name != NULL && memchr(name, '\0', *len) != NULL)
@@ -141,7 +155,7 @@ index_name(const struct index_map *m, uint64_t i, size_t *len)
 int64_t
 index_find(const struct index_map *m, const char *name, size_t len)
 {
-	uint64_t low = 0, high = items_of(m);
+	uint64_t low = 0, high = m->nr_items;
 
 	while (low < high) {
 		uint64_t mid = low + (high - low) / 2;

@@ -12,6 +12,7 @@
 #include <config.h>
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -21,6 +22,8 @@
 #include "base/must.h"
 #include "cache/ask.h"
 #include "cache/data.h"
+
+#define VIEW_FLAGS	(O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
 
 /*--- audit ---------------------------------------------------------------*/
 
@@ -89,8 +92,7 @@ open_cached(struct ds_data *d, uint64_t i, uint64_t word,
 	const void *p;
 	int fd, rc = 0;
 
-	fd = view_open(&d->view, atomic_load_explicit(&it->file,
-	    memory_order_relaxed), size);
+	fd = view_open(&d->view, it, VIEW_FLAGS);
 	if (fd < 0)
 		return fd;
 	p = keep_map(&d->keep, i, item_generation(word), fd, (size_t)size);

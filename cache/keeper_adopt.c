@@ -38,8 +38,8 @@ compare_names(const struct index *x, uint64_t i, const struct index *y,
 	const struct listing_item *a = &x->items[i].key, *b = &y->items[j].key;
 
 	return listing_compare(
-	    (const char *)&x->items[x->nr_items] + a->name_off, a->name_len,
-	    (const char *)&y->items[y->nr_items] + b->name_off, b->name_len);
+	    index_names(x) + a->name_off, a->name_len,
+	    index_names(y) + b->name_off, b->name_len);
 }
 
 static bool
@@ -59,7 +59,9 @@ take_over(struct adopt *a)
 	uint64_t pages = room_pages(from->key.size);
 
 	if (item_state(word) != ITEM_READY ||
-	    !is_unchanged(&from->key, &to->key) || dataset_gave(a->from, a->i))
+	    !is_unchanged(&from->key, &to->key) ||
+	    dataset_gave(a->from, a->i) || !index_put_copy(a->to->index, a->j,
+	    atomic_load_explicit(&from->copy_ino, memory_order_relaxed)))
 		return;
 	/* relaxed: published by the word's release store */
 	atomic_store_explicit(&to->file, atomic_load_explicit(&from->file,

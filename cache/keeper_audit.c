@@ -82,6 +82,7 @@ forget(struct keeper *k, struct audit *a)
 	    "changed in memory: forgotten, it will be fetched again", d->uri,
 	    (unsigned long long)a->item);
 	minio_corrupt(&d->minio, dataset_item(d, a->item));
+	index_take_copy(d->index, a->item);
 	d->corrupt++;
 	d->stored_bytes -= pages;
 	k->stored_bytes -= pages;

@@ -4,9 +4,9 @@
  * Runs in the hub only, the checking, copying and freeing in its helper, in
  * pieces: to unmap a listing of a million items takes 20 ms.
  *
- *     check -> compare with the set we have -> allocate -> copy
- *       (helper)                                            |
- *     attach, or take over the old set's items, then attach <- (loop)
+ *     check -> compare with the set we have -> allocate -> copy -> by_file
+ *       (helper)                                                      |
+ *     attach, or take over the old set's items, then attach <- (loop) +
  *
  *  1. One listing is worked on at a time, in the order they came.
  *  2. A listing equal to that of the set we have makes nothing new.
@@ -31,6 +31,7 @@
 
 #define PIECE		8192u		/* items in a piece of work */
 #define NAMES_PIECE	(1u << 20)	/* bytes of names */
+#define TABLE_PIECE	2048u		/* items, each at a page of its own */
 
 /*--- in the helper: a step does a piece, and tells when it is done --------*/
 
@@ -43,12 +44,6 @@ check_piece(struct make *m)
 	m->rc = listing_check(&m->listing, m->at, end, &m->total, &m->err);
 	m->at = end;
 	return m->rc < 0 || end == nr;
-}
-
-static const char *
-names_of(const struct index *x)
-{
-	return (const char *)&x->items[x->nr_items];
 }
 
 static bool
@@ -64,21 +59,31 @@ compare_piece(struct make *m)
 		m->same = memcmp(&x->items[m->at].key,
 		    &m->listing.items[m->at], sizeof x->items[0].key) == 0;
 	if (m->same && end == nr)
-		m->same = memcmp(names_of(x), m->listing.names,
+		m->same = memcmp(index_names(x), m->listing.names,
 		    x->names_bytes) == 0;
 	return !m->same || end == nr;
+}
+
+/* Members of shards are no files that a program could open. */
+static uint64_t
+count_slots(const struct listing *l)
+{
+	uint64_t nr = l->head->nr_items;
+
+	return nr > 0 && l->items[0].shard_len == 0 ? index_slots(nr) : 0;
 }
 
 static bool
 allocate_piece(struct make *m)
 {
+	uint64_t nr_slots = count_slots(&m->listing);
 	struct gauge gauge;
 	struct index *x;
 	size_t len;
 
 	if (m->same)
 		return true;
-	len = index_size(m->listing.head->nr_items,
+	len = index_size(m->listing.head->nr_items, nr_slots,
 	    m->listing.head->names_bytes);
 	room_read(&m->room, &gauge);
 	m->rc = room_check(&m->room, &gauge, len, &m->err);
@@ -89,6 +94,7 @@ allocate_piece(struct make *m)
 		return true;
 	x = m->seg.base;
 	x->nr_items = m->listing.head->nr_items;
+	x->nr_slots = nr_slots;
 	x->names_bytes = m->listing.head->names_bytes;
 	x->total_bytes = m->listing.head->total_bytes;
 	x->set = m->id;
@@ -120,15 +126,29 @@ copy_names_piece(struct make *m)
 		return true;
 	left = x->names_bytes - m->at;
 	n = left < NAMES_PIECE ? left : NAMES_PIECE;
-	memcpy((char *)&x->items[x->nr_items] + m->at, m->listing.names + m->at,
-	    n);
+	memcpy(index_names(x) + m->at, m->listing.names + m->at, n);
 	m->at += n;
 	return n == left;
 }
 
+static bool
+put_files_piece(struct make *m)
+{
+	struct index *x = m->seg.base;
+	uint64_t end;
+
+	if (m->same || x->nr_slots == 0)
+		return true;
+	end = x->nr_items - m->at < TABLE_PIECE ? x->nr_items :
+	    m->at + TABLE_PIECE;
+	for (; m->at < end; m->at++)
+		index_put_file(x, m->at);
+	return end == x->nr_items;
+}
+
 static bool (*const steps[])(struct make *) = {
 	check_piece, compare_piece, allocate_piece, copy_items_piece,
-	copy_names_piece,
+	copy_names_piece, put_files_piece,
 };
 #define NR_STEPS	(sizeof steps / sizeof steps[0])
 
@@ -230,7 +250,8 @@ make_answer(struct make *m, struct dataset *d)
 	struct ds_err err;
 	int rc;
 
-	d->stamp = m->stamp;	/* now that it is whole, others may open it */
+	d->stamp = m->stamp;
+	d->whole = true;	/* now others may open it */
 	if (c != NULL) {
 		rc = dataset_attach(k, d, c, m->asker.serial, m->share, &err);
 		if (rc < 0)
@@ -357,6 +378,19 @@ read_wish(const struct wire_frame *f, struct wish *wish)
 	return 0;
 }
 
+/* By its stamp, or as it is; not while it takes over items. */
+static struct dataset *
+find_listed(struct keeper *k, const struct wish *wish)
+{
+	struct dataset *d = wish->stamp == 0 ? NULL :
+	    dataset_find(k, wish->uri, wish->len);
+
+	if (d == NULL || !d->whole)
+		return NULL;
+	return wish->stamp == CACHE_STAMP_ANY || d->stamp == wish->stamp ?
+	    d : NULL;
+}
+
 int
 make_open(struct keeper *k, struct client *c, struct wire_frame *f,
     struct ds_err *err)
@@ -368,8 +402,8 @@ make_open(struct keeper *k, struct client *c, struct wire_frame *f,
 
 	if (read_wish(f, &wish) < 0)
 		return -EBADMSG;
-	d = wish.stamp == 0 ? NULL : dataset_find(k, wish.uri, wish.len);
-	if (d != NULL && d->stamp == wish.stamp)
+	d = find_listed(k, &wish);
+	if (d != NULL)
 		return dataset_attach(k, d, c, f->head.serial, wish.share, err);
 	wire_write(&w, &answer, MSG_LIST, f->head.serial);
 	client_answer(c, &answer);
@@ -383,7 +417,8 @@ make_listing(struct keeper *k, struct client *c, struct wire_frame *f,
 	struct make *m, **mp;
 	struct wish wish;
 
-	if (read_wish(f, &wish) < 0 || f->nr_fds != 1)
+	if (read_wish(f, &wish) < 0 || f->nr_fds != 1 ||
+	    wish.stamp == CACHE_STAMP_ANY)
 		return -EBADMSG;
 	for (m = k->makes; m != NULL; m = m->next) {
 		if (m->asker.client == client_id(c))

@@ -3,7 +3,8 @@
  * keeper_publish.c: how a lease ends by its holder's word: published, or given
  * up.  Runs in the hub only.
  *
- *     PUBLISH -> minio_check -> frozen, whole -> named -> crc, file, READY -> wake
+ *     PUBLISH -> minio_check -> frozen, whole -> named -> found by its inode
+ *             -> crc, file, READY -> wake
  *
  *  1. A draft gets its name, and the item becomes READY, only when the kernel
  *     has shown that nobody else has it open, and it is as long as the item and
@@ -37,7 +38,7 @@ refuse_draft(const struct stat *st, uint64_t size, struct ds_err *err)
  * cost, and kill it where there is no memory.  They show in the number of
  * blocks, once those past the end are gone. */
 static int
-check_draft(const struct lease *l, struct ds_err *err)
+check_draft(const struct lease *l, uint64_t *ino, struct ds_err *err)
 {
 	uint64_t size = l->set->index->items[l->item].key.size;
 	struct stat st;
@@ -55,24 +56,43 @@ check_draft(const struct lease *l, struct ds_err *err)
 		return err_errno(err, "cache: cannot look at a draft");
 	if ((uint64_t)st.st_blocks * 512 < room_pages(size))
 		return refuse_draft(&st, size, err);
+	*ino = st.st_ino;
 	return 0;
+}
+
+/* Found by its inode, then by its name. */
+static int
+name_file(const struct keeper *k, struct lease *l, uint64_t ino,
+    const char *name, struct ds_err *err)
+{
+	struct index *x = l->set->index;
+	int rc;
+
+	if (!index_put_copy(x, l->item, ino))
+		return err_fail(err, -ENOSPC, "cache: the index has no place "
+		    "for the inode %llu", (unsigned long long)ino);
+	rc = store_publish(k->store, &l->draft, name, err);
+	if (rc < 0)
+		index_take_copy(x, l->item);
+	return rc;
 }
 
 static int
 name_draft(struct keeper *k, struct lease *l, uint64_t *file,
     struct ds_err *err)
 {
-	char name[STORE_NAME_MAX];
 	int rc = store_freeze(&l->draft, err);
+	char name[STORE_NAME_MAX];
+	uint64_t ino;
 
 	if (rc == 0)
-		rc = check_draft(l, err);
+		rc = check_draft(l, &ino, err);
 	if (rc < 0)
 		return rc;
 	*file = ++k->next_file;
 	index_file_name(name, *file);
 	rc = crash_point("hub.publish");
-	return rc < 0 ? rc : store_publish(k->store, &l->draft, name, err);
+	return rc < 0 ? rc : name_file(k, l, ino, name, err);
 }
 
 static void

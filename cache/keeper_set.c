@@ -18,6 +18,8 @@
 #include "base/memfd.h"
 #include "base/must.h"
 
+#define LARGE_PART	4u	/* of the room that a data set has */
+
 struct dataset *
 dataset_find(struct keeper *k, const char *uri, size_t len)
 {
@@ -174,6 +176,19 @@ cap_of(const struct dataset *d, uint32_t share)
 	    CACHE_SHARE_ONE);
 }
 
+/* What a program that knows nothing of the cache opens may be read in part, or
+ * once: one such file must not take the place of many others. */
+static void
+set_large(const struct keeper *k, struct dataset *d)
+{
+	uint64_t room = d->minio.cap_bytes < k->budget_bytes ?
+	    d->minio.cap_bytes : k->budget_bytes;
+
+	/* relaxed: a limit, which speaks for nothing else */
+	atomic_store_explicit(&d->index->large_bytes, room / LARGE_PART,
+	    memory_order_relaxed);
+}
+
 /* The first user decides; another wish is said, once. */
 static void
 join(struct keeper *k, struct dataset *d, const struct client *c,
@@ -189,6 +204,7 @@ join(struct keeper *k, struct dataset *d, const struct client *c,
 	if (share != d->share)
 		d->other_share = share;
 	minio_join(&d->minio, cap_of(d, d->share));
+	set_large(k, d);
 	d->last_used_ns = clock_now_ns();
 	dataset_changed(d);
 }

@@ -100,6 +100,9 @@ fill_words(struct keeper *k, struct dataset *d,
 	word[CACHE_STAT_FETCH_P50_NS] = hist_quantile(&sum.fetch, 0.5);
 	word[CACHE_STAT_FETCH_P99_NS] = hist_quantile(&sum.fetch, 0.99);
 	word[CACHE_STAT_FETCH_MAX_NS] = hist_quantile(&sum.fetch, 1);
+	word[CACHE_STAT_PASSED_CONTAINERS] = sum.count[COUNT_CONTAINERS];
+	word[CACHE_STAT_PASSED_LARGE] = sum.count[COUNT_LARGE];
+	word[CACHE_STAT_PASSED_CHANGED] = sum.count[COUNT_CHANGED];
 }
 
 int

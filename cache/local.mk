@@ -4,6 +4,7 @@ libguest_la_SOURCES += \
 	%D%/messages.h \
 	%D%/listing.c %D%/listing_check.c %D%/listing.h \
 	%D%/index.c %D%/index.h \
+	%D%/index_find.c \
 	%D%/page.c %D%/page.h \
 	%D%/source.c %D%/source.h \
 	%D%/source_root.c %D%/source_root.h \

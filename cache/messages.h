@@ -30,6 +30,7 @@
  * share is a percentage of the data set in millionths, 0 for no share of its
  * own.  stamp tells the state of the source where that is known without a
  * listing (tar shards); 0 where it is not, and then it is listed each time.
+ * CACHE_STAMP_ANY, in OPEN alone, takes it as it was listed last.
  * since_ns: an item that failed, and was asked for before this time (of
  * CLOCK_MONOTONIC), is tried again.
  */
@@ -68,6 +69,7 @@ enum cache_why {
 
 #define CACHE_URI_MAX	3072u	/* bytes */
 #define CACHE_SHARE_ONE	1000000u
+#define CACHE_STAMP_ANY	UINT64_MAX
 
 #define CACHE_SET_IN_USE	1u
 #define CACHE_SET_CLOSED	2u	/* to admission */
@@ -92,6 +94,9 @@ enum cache_stat {
 	CACHE_STAT_FETCH_P50_NS,
 	CACHE_STAT_FETCH_P99_NS,
 	CACHE_STAT_FETCH_MAX_NS,
+	CACHE_STAT_PASSED_CONTAINERS,	/* opens left to the kernel: page.h */
+	CACHE_STAT_PASSED_LARGE,
+	CACHE_STAT_PASSED_CHANGED,
 	CACHE_STAT_WORDS
 };
 

@@ -27,6 +27,11 @@ enum cache_count {
 	COUNT_STORAGE_READS,	/* items read from storage */
 	COUNT_STORAGE_BYTES,
 	COUNT_FAILURES,		/* gets answered by an error */
+
+	/* Opens that the preload object left to the kernel: */
+	COUNT_CONTAINERS,	/* of files that are read here and there */
+	COUNT_LARGE,		/* larger than large_bytes (index.h) */
+	COUNT_CHANGED,		/* no longer as they were listed */
 	CACHE_COUNTS
 };
 

@@ -20,8 +20,10 @@
 #include "base/must.h"
 #include "cache/store_folder.h"
 #include "cache/store_tmpfs.h"
+#include "cache/view.h"
 
-#define ITEM_MODE	0400
+#define DRAFT_MODE	S_IRUSR
+#define ITEM_MODE	(S_IRUSR | STORE_MARK)
 #define STORE_MAGIC	0x53544f52u	/* "STOR" */
 
 struct store {
@@ -160,7 +162,7 @@ store_begin(const struct store *s, uint64_t len, struct store_draft *d,
 		return err_fail(err, -EINVAL, "cache: an item of %llu bytes",
 		    (unsigned long long)len);
 	draft.writer = openat(s->dir, ".", O_TMPFILE | O_RDWR | O_CLOEXEC,
-	    ITEM_MODE);
+	    DRAFT_MODE);
 	if (draft.writer < 0)
 		return err_errno(err, "cache: cannot make a file");
 	path_of(path, draft.writer);

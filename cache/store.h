@@ -71,7 +71,7 @@ int store_freeze(struct store_draft *d, struct ds_err *err);
 
 int store_trim(const struct store_draft *d, uint64_t len, struct ds_err *err);
 	/* Of a frozen draft of len bytes: gives back memory past its end, and
-	 * puts its mode right. */
+	 * puts its mode right: read by us alone, with STORE_MARK (view.h). */
 
 int store_publish(const struct store *s, struct store_draft *d,
     const char *name, struct ds_err *err);

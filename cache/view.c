@@ -10,10 +10,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
-#include <sys/stat.h>
 
 #include "base/io.h"
-#include "cache/index.h"
 
 int
 view_init(struct view *v, int fd, struct ds_err *err)
@@ -47,22 +45,32 @@ view_fini(struct view *v)
 	v->fd = -1;
 }
 
+static bool
+is_copy(const struct view *v, const struct index_item *it, int fd)
+{
+	struct stat st;
+
+	/* relaxed: the caller has loaded the word (index.h, rule 1) */
+	return fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
+	    st.st_dev == v->dev && (uint64_t)st.st_size == it->key.size &&
+	    st.st_ino == atomic_load_explicit(&it->copy_ino,
+	    memory_order_relaxed);
+}
+
 int
-view_open(const struct view *v, uint64_t file, uint64_t size)
+view_open(const struct view *v, const struct index_item *it, int flags)
 {
 	char name[STORE_NAME_MAX];
-	struct stat st;
 	int fd;
 
 	if (!is_ours(v))
 		return -EBADF;
-	index_file_name(name, file);
-	fd = openat(v->fd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW |
-	    O_NONBLOCK);
+	index_file_name(name, atomic_load_explicit(&it->file,
+	    memory_order_relaxed));
+	fd = openat(v->fd, name, flags);
 	if (fd < 0)
 		return -errno;
-	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
-	    (uint64_t)st.st_size == size)
+	if (is_copy(v, it, fd))
 		return fd;
 	io_close(&fd);
 	return -ENOENT;

@@ -52,6 +52,7 @@ unit_tests = \
 	%D%/unit_store \
 	%D%/unit_minio \
 	%D%/unit_index \
+	%D%/unit_index_find \
 	%D%/unit_page \
 	%D%/unit_race \
 	%D%/unit_data \

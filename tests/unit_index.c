@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * unit_index.c: tests of cache/index.c.
+ * unit_index.c: tests of cache/index.c; those of its tables are in
+ * unit_index_find.c.
  */
 
 #include <config.h>
@@ -36,11 +37,12 @@ make(const char *const list[])
 	for (; list[nr] != NULL; nr++)
 		bytes += strlen(list[nr]) + 1;
 	assert_int_equal(segment_create(&seg, &index_kind,
-	    index_size(nr, bytes), 1, &err), 0);
+	    index_size(nr, index_slots(nr), bytes), 1, &err), 0);
 	hub = seg.base;
 	hub->nr_items = nr;
+	hub->nr_slots = index_slots(nr);
 	hub->names_bytes = bytes;
-	names = (char *)(hub->items + nr);
+	names = index_names(hub);
 	for (uint64_t i = 0; i < nr; i++) {
 		size_t len = strlen(list[i]);
 
@@ -68,13 +70,31 @@ static void
 sizes_do_not_wrap(void **state)
 {
 	(void)state;
-	assert_int_equal(index_size(0, 0), sizeof(struct index));
-	assert_int_equal(index_size(2, 7),
-	    sizeof(struct index) + 2 * sizeof(struct index_item) + 7);
-	assert_int_equal(index_size(UINT64_MAX / 88, 0), SIZE_MAX);
-	assert_int_equal(index_size(UINT64_MAX / 80, 0), SIZE_MAX);
-	assert_int_equal(index_size(1, UINT64_MAX - 100), SIZE_MAX);
-	assert_int_equal(index_size(0, UINT64_MAX), SIZE_MAX);
+	assert_int_equal(index_size(0, 0, 0), sizeof(struct index));
+	assert_int_equal(index_size(2, 4, 7), sizeof(struct index) +
+	    2 * sizeof(struct index_item) + 2 * 4 * sizeof(uint32_t) + 7);
+	assert_int_equal(index_size(UINT64_MAX / 96, 0, 0), SIZE_MAX);
+	assert_int_equal(index_size(UINT64_MAX / 80, 0, 0), SIZE_MAX);
+	assert_int_equal(index_size(0, UINT64_MAX / 8, 0), SIZE_MAX);
+	assert_int_equal(index_size(0, UINT64_MAX / 4, 0), SIZE_MAX);
+	assert_int_equal(index_size(UINT64_MAX / 192, UINT64_MAX / 16, 0),
+	    SIZE_MAX);
+	assert_int_equal(index_size(1, 0, UINT64_MAX - 100), SIZE_MAX);
+	assert_int_equal(index_size(0, 0, UINT64_MAX), SIZE_MAX);
+}
+
+static void
+slots_are_a_power_of_two(void **state)
+{
+	const struct { uint64_t items, slots; } right[] = {
+		{ 0, 0 }, { 1, 2 }, { 2, 4 }, { 3, 8 }, { 4, 8 }, { 5, 16 },
+		{ 1024, 2048 }, { 1025, 4096 },
+		{ LISTING_ITEMS_MAX, UINT64_C(1) << 31 },
+	};
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof right / sizeof right[0]; i++)
+		assert_int_equal(index_slots(right[i].items), right[i].slots);
 }
 
 static void
@@ -121,10 +141,14 @@ empty_has_nothing(void **state)
 static void
 wrong_sizes_are_not_attached(void **state)
 {
-	const struct { uint64_t items, names; } bad[] = {
-		{ 5, 12 }, { 3, 12 }, { 4, 11 }, { 4, 13 }, { 0, 0 },
-		{ UINT64_MAX, 12 }, { 4, UINT64_MAX }, { UINT64_MAX / 88, 12 },
-		{ 4 + (UINT64_C(1) << 61), 12 },	/* the same mod 2^64 */
+	const uint64_t far = UINT64_C(1) << 61;
+	const struct { uint64_t items, slots, names; } bad[] = {
+		{ 5, 8, 12 }, { 3, 8, 12 }, { 4, 8, 11 }, { 4, 8, 13 },
+		{ 0, 0, 0 }, { UINT64_MAX, 8, 12 }, { 4, 8, UINT64_MAX },
+		{ UINT64_MAX / 96, 8, 12 },
+		{ 4, 0, 12 }, { 4, 7, 20 }, { 4, 4, 12 + 32 },
+		{ 0, 8, 12 + 4 * 96 }, { 4, UINT64_MAX, 12 + 72 },
+		{ 4 + far, 8, 12 }, { 4, 8 + far, 12 },	/* the same mod 2^64 */
 	};
 	struct index_map m = { .names = "unchanged" };
 
@@ -132,6 +156,7 @@ wrong_sizes_are_not_attached(void **state)
 	make(four);
 	for (unsigned i = 0; i < sizeof bad / sizeof bad[0]; i++) {
 		hub->nr_items = bad[i].items;
+		hub->nr_slots = bad[i].slots;
 		hub->names_bytes = bad[i].names;
 		assert_int_equal(attach(&m), -EBADMSG);
 		assert_non_null(strstr(err.text, "destall index: "));
@@ -168,7 +193,7 @@ unsound_names_are_not_read(void **state)
 		assert_int_equal(index_find(&m, "ab", 2), -ENOENT);
 	}
 	/* How many there are was settled when it was attached. */
-	hub->nr_items = hub->names_bytes = UINT64_MAX;
+	hub->nr_items = hub->nr_slots = hub->names_bytes = UINT64_MAX;
 	assert_null(index_name(&m, 4, &len));
 	assert_non_null(index_name(&m, 0, &len));
 	index_detach(&m);
@@ -294,6 +319,7 @@ another_process_is_woken(void **state)
 
 UNIT_MAIN(
 	UNIT(sizes_do_not_wrap),
+	UNIT(slots_are_a_power_of_two),
 	UNIT(names_are_found),
 	UNIT(empty_has_nothing),
 	UNIT(wrong_sizes_are_not_attached),

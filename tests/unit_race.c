@@ -170,7 +170,7 @@ one_hub_and_clients(void **state)
 	uint64_t read = 0;
 
 	(void)state;
-	index_shared = calloc(1, index_size(ITEMS, 0));
+	index_shared = calloc(1, index_size(ITEMS, 0, 0));
 	assert_non_null(index_shared);
 	for (unsigned i = 0; i < ITEMS; i++)
 		hub.item[i] = (struct minio_item){

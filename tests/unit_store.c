@@ -23,6 +23,7 @@
 
 #include "base/io.h"
 #include "base/wire.h"
+#include "cache/view.h"
 #include "tests/harness/unit.h"
 
 #define LIMIT	(UINT64_C(8) << 20)
@@ -79,6 +80,8 @@ put_item(const struct store *s, const char *name, char fill)
 	memset(bytes, fill, ITEM);
 	assert_int_equal(store_begin(s, ITEM, &d, &err), 0);
 	assert_int_equal(io_write_all(d.writer, bytes, ITEM), 0);
+	assert_int_equal(store_freeze(&d, &err), 0);
+	assert_int_equal(store_trim(&d, ITEM, &err), 0);
 	assert_int_equal(store_publish(s, &d, name, &err), 0);
 	assert_int_equal(d.writer, -1);
 	assert_int_equal(d.keeper, -1);
@@ -96,6 +99,7 @@ check_item(const struct store *s, const char *name, char fill)
 	assert_true(fd >= 0);
 	assert_int_equal(fstat(fd, &st), 0);
 	assert_int_equal(st.st_size, ITEM);
+	assert_int_equal(st.st_mode & 07777, S_IRUSR | STORE_MARK);
 	p = mmap(NULL, ITEM, PROT_READ, MAP_SHARED, fd, 0);
 	assert_ptr_not_equal(p, MAP_FAILED);
 	assert_int_equal(p[0], fill);
@@ -135,12 +139,16 @@ what_can_be_written_gets_no_name(void **state)
 		struct store *s = new_store(kind == 0);
 		struct store_draft d;
 		struct ds_err err;
+		struct stat st;
 		int writer;
 		void *p;
 
 		if (s == NULL)
 			continue;
 		assert_int_equal(store_begin(s, ITEM, &d, &err), 0);
+		/* Nor is it marked while it is one. */
+		assert_int_equal(fstat(d.writer, &st), 0);
+		assert_int_equal(st.st_mode & 07777, S_IRUSR);
 		writer = dup(d.writer);
 		assert_int_equal(store_publish(s, &d, "x", &err), -EBUSY);
 		assert_string_equal(err.text, "cache: a file is still being "
@@ -212,7 +220,7 @@ trimmed_it_shows_its_holes(void **state)
 	assert_int_equal(fstat(d.keeper, &st), 0);
 	assert_int_equal(st.st_size, ITEM);
 	assert_true(st.st_blocks * 512 < ITEM);
-	assert_int_equal(st.st_mode & 07777, 0400);
+	assert_int_equal(st.st_mode & 07777, 01400);
 	store_abandon(&d);
 	store_free(&s);
 }

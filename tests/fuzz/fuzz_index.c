@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * fuzz_index.c: any bytes as our index: attached, every name read, every name
- * looked up.
+ * and every inode looked up.
  *
  * The first byte chooses: 0 leaves the rest as it is, anything else puts a
- * right head before it, and an odd one also the right number of bytes of names.
+ * right head before it, an odd one also the right number of bytes of names, of
+ * an index with tables if it has the next bit too.
  */
 
 #include <config.h>
@@ -31,12 +32,16 @@ put_head(struct index *x, size_t len)
 }
 
 static void
-put_names(struct index *x, size_t len)
+put_names(struct index *x, size_t len, int tables)
 {
 	size_t most = (len - sizeof *x) / sizeof x->items[0];
 
 	x->nr_items %= most + 1;
-	x->names_bytes = len - sizeof *x - x->nr_items * sizeof x->items[0];
+	do {
+		x->nr_slots = tables ? index_slots(x->nr_items) : 0;
+	} while (index_size(x->nr_items, x->nr_slots, 0) > len &&
+	    x->nr_items-- > 0);
+	x->names_bytes = len - index_size(x->nr_items, x->nr_slots, 0);
 }
 
 static int
@@ -68,6 +73,24 @@ look_up(const struct index_map *m, const char *name, size_t len)
 }
 
 static void
+look_up_inodes(const struct index_map *m, const struct index_item *it)
+{
+	int64_t i = index_find_file(m, it->key.dev, it->key.ino);
+	uint64_t ino = atomic_load_explicit(&it->copy_ino,
+	    memory_order_relaxed);
+	const struct index_item *there = &m->index->items[i < 0 ? 0 : i];
+
+	must(i == -ENOENT || (i >= 0 && (uint64_t)i < m->nr_items &&
+	    there->key.dev == it->key.dev && there->key.ino == it->key.ino &&
+	    there->key.shard_len == 0));
+	i = index_find_copy(m, ino);
+	there = &m->index->items[i < 0 ? 0 : i];
+	must(i == -ENOENT || (i >= 0 && (uint64_t)i < m->nr_items &&
+	    atomic_load_explicit(&there->copy_ino,
+	    memory_order_relaxed) == ino));
+}
+
+static void
 read_all(const struct index_map *m)
 {
 	const char *end = (const char *)m->seg.base + m->seg.len;
@@ -77,6 +100,7 @@ read_all(const struct index_map *m)
 	for (uint64_t i = 0; i < nr; i++) {
 		const char *name = index_name(m, i, &len);
 
+		look_up_inodes(m, &m->index->items[i]);
 		if (name == NULL)
 			continue;
 		must(name >= m->names && len > 0 && len < (size_t)(end - name));
@@ -92,10 +116,15 @@ read_all(const struct index_map *m)
 static int
 is_whole(const struct index *x, size_t len)
 {
-	size_t most = (len - sizeof *x) / sizeof x->items[0];
+	size_t items = (len - sizeof *x) / sizeof x->items[0];
+	size_t slots = (len - sizeof *x) / (2 * sizeof(uint32_t)), before;
 
-	return x->nr_items <= most && x->names_bytes == len - sizeof *x -
-	    x->nr_items * sizeof x->items[0];
+	if (x->nr_items > items || x->nr_slots > slots ||
+	    (x->nr_slots != 0 && x->nr_slots != index_slots(x->nr_items)))
+		return 0;
+	before = sizeof *x + x->nr_items * sizeof x->items[0] +
+	    x->nr_slots * 2 * sizeof(uint32_t);
+	return before <= len && x->names_bytes == len - before;
 }
 
 static void
@@ -132,7 +161,7 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 	if (how != 0 && len >= sizeof x->head)
 		put_head(x, len);
 	if (how % 2 != 0 && len >= sizeof *x)
-		put_names(x, len);
+		put_names(x, len, how & 2);
 	attach(x, len, how != 0 && len >= sizeof x->head);
 	free(x);
 	return 0;

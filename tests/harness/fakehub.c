@@ -127,15 +127,36 @@ set_word(struct fake *k, uint64_t i, enum item_state state)
 	index_wake(k->index);
 }
 
+/* As the hub does: frozen, trimmed, named. */
+static int
+publish_draft(struct fake *k, uint64_t i, uint64_t file)
+{
+	struct store_draft *d = &k->drafts[i];
+	char name[STORE_NAME_MAX];
+	struct stat st;
+	struct ds_err err;
+	int rc = store_freeze(d, &err);
+
+	if (rc == 0)
+		rc = store_trim(d, fake_size(i), &err);
+	if (rc < 0)
+		return rc;
+	must(fstat(d->keeper, &st) == 0);
+	index_file_name(name, file);
+	rc = store_publish(k->store, d, name, &err);
+	if (rc < 0)
+		return rc;
+	index_take_copy(k->index, i);
+	must(index_put_copy(k->index, i, st.st_ino));
+	return 0;
+}
+
 static void
 name_draft(struct fake *k, uint64_t i, uint32_t crc)
 {
 	uint64_t file = ++k->next_file;
-	char name[STORE_NAME_MAX];
-	struct ds_err err;
 
-	index_file_name(name, file);
-	if (store_publish(k->store, &k->drafts[i], name, &err) < 0) {
+	if (publish_draft(k, i, file) < 0) {
 		/* A forked child has it open, and will for a moment. */
 		store_abandon(&k->drafts[i]);
 		set_word(k, i, ITEM_EMPTY);
@@ -258,23 +279,26 @@ make_index(struct fake *k, int fd)
 {
 	struct listing l;
 	struct ds_err err;
-	uint64_t total = 0;
+	uint64_t total = 0, nr_slots;
 	size_t len;
 
 	must(listing_map(&l, fd, &err) == 0);
 	must(listing_check(&l, 0, l.head->nr_items, &total, &err) == 0);
-	len = index_size(l.head->nr_items, l.head->names_bytes);
+	nr_slots = index_slots(l.head->nr_items);
+	len = index_size(l.head->nr_items, nr_slots, l.head->names_bytes);
 	must(segment_create(&k->index_seg, &index_kind, len, GENERATION,
 	    &err) == 0);
 	k->index = k->index_seg.base;
 	k->index->nr_items = l.head->nr_items;
+	k->index->nr_slots = nr_slots;
 	k->index->names_bytes = l.head->names_bytes;
 	k->index->total_bytes = total;
 	k->index->set = FAKE_SET;
-	for (uint64_t i = 0; i < l.head->nr_items; i++)
+	for (uint64_t i = 0; i < l.head->nr_items; i++) {
 		k->index->items[i].key = l.items[i];
-	memcpy(k->index->items + l.head->nr_items, l.names,
-	    l.head->names_bytes);
+		index_put_file(k->index, i);
+	}
+	memcpy(index_names(k->index), l.names, l.head->names_bytes);
 	listing_unmap(&l);
 }
 
