@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
+#include <unistd.h>
 
 #include "base/io.h"
 
@@ -38,10 +39,16 @@ is_ours(const struct view *v)
 }
 
 void
-view_fini(struct view *v)
+view_shut(const struct view *v)
 {
 	if (is_ours(v))
-		io_close(&v->fd);
+		(void)close(v->fd);
+}
+
+void
+view_fini(struct view *v)
+{
+	view_shut(v);
 	v->fd = -1;
 }
 

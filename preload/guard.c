@@ -37,8 +37,8 @@ guard_leave(const struct guard *g)
 	errno = g->error;
 }
 
-__attribute__((constructor)) static void
-read_environment(void)
+void
+guard_start(void)
 {
 	const char *text = getenv("DESTALL");
 

@@ -22,6 +22,9 @@ struct guard {
 	int	cancel_state;
 };
 
+void guard_start(void);
+	/* On or off, by the environment. */
+
 /* Written at the start, before there is a second thread. */
 extern bool guard_is_on;
 

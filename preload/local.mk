@@ -10,14 +10,18 @@ libpreload_la_LIBADD = libguest.la
 libpreload_la_SOURCES += \
 	%D%/real.c %D%/real.h \
 	%D%/guard.c %D%/guard.h \
-	%D%/origin.c %D%/origin.h \
-	%D%/swap.c %D%/swap.h
+	%D%/filter.c %D%/filter.h \
+	%D%/attached.c %D%/attached.h \
+	%D%/swap.c %D%/swap.h \
+	%D%/bring.c %D%/bring.h \
+	%D%/origin.c %D%/origin.h
 # end of libpreload_la_SOURCES
 
 # The object that is preloaded.  Nobody but the loader of programs opens it, so
 # it is found by its path, not by a version.
 pkglib_LTLIBRARIES = libdestall-preload.la
 libdestall_preload_la_SOURCES = \
+	%D%/start.c \
 	%D%/wrap.h \
 	%D%/consider.c %D%/consider.h \
 	%D%/wrap_open.c \

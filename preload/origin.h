@@ -1,8 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * origin.h: what a substitute stands for.  Runs in jobs, in the preload object.
+ * origin.h: what a substitute stands for.  Runs in any program that the object
+ * is preloaded in, in any of its threads.
  *
- * All but origin_suspect() are called inside the guard.
+ * A substitute is known by its inode, which the index has, and not by its
+ * number: so a descriptor may be duplicated, inherited, passed on, or opened
+ * again through /proc, and no table must follow it.
+ *
+ * All but the first are called inside (guard.h).
+ *
+ *  1. Every field is the file's own, as it is now, as long as the file is where
+ *     it was listed, and unchanged.
+ *  2. Of a file that was changed, moved or removed since, a descriptor of a
+ *     plain program would still show the old one; what we know of that is its
+ *     device, inode, size and time.  The rest is the substitute's.
  */
 
 #ifndef PRELOAD_ORIGIN_H
@@ -13,7 +24,6 @@
 
 #include "cache/view.h"
 
-/* Only a suspect can be a substitute; of all others this is the whole cost. */
 static inline bool
 origin_suspect(mode_t mode)
 {
@@ -21,14 +31,14 @@ origin_suspect(mode_t mode)
 }
 
 void origin_stat(struct stat *st);
-	/* st: as the kernel gave it, of a suspect: becomes that of the file
-	 * itself, or stays (not ours). */
+	/* Of a suspect, as the kernel gave it: becomes that of the file
+	 * itself, or stays. */
 
 void origin_statx(struct statx *stx, unsigned mask, int flags);
-	/* The same; mask and flags as statx(2) was given them. */
+	/* The same, of statx(2) with this mask and these flags. */
 
 int origin_reopen(int fd);
-	/* A new descriptor of the file itself, O_RDONLY | O_CLOEXEC, or -1 if
-	 * fd is no substitute or the file is gone. */
+	/* A new descriptor of the file itself, for reading, close-on-exec; -1
+	 * if fd is no substitute, or the file is gone. */
 
 #endif

@@ -7,8 +7,8 @@
 
 #include "preload/wrap.h"
 
+#include "preload/filter.h"
 #include "preload/guard.h"
-#include "preload/swap.h"
 
 static int
 tell_if_moved(int rc)
@@ -16,7 +16,7 @@ tell_if_moved(int rc)
 	struct guard g;
 
 	if (rc == 0 && guard_enter(&g)) {
-		swap_cwd_changed();
+		filter_cwd_changed();
 		guard_leave(&g);
 	}
 	return rc;

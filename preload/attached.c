@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * attached.c: the data sets of this process.  Runs in any program that the
+ * object is preloaded in, in any of its threads.
+ */
+
+#include <config.h>
+
+#include "preload/attached.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "hub/api.h"
+#include "preload/word.h"
+
+#define RETRY_NS	(10 * NS_PER_S)	/* after a failure */
+#define AGAIN_NS	NS_PER_S	/* for one who closes descriptors */
+#define LOCK_NS		(30 * NS_PER_S)	/* another may be listing files */
+#define POLL_NS		100000
+
+static _Atomic(struct attached *) current;
+static _Atomic uint64_t failed_ns;	/* when attaching failed; 0: never */
+static _Atomic int lock_owner;		/* a pid, or 0 */
+
+/*--- the lock ------------------------------------------------------------*/
+
+static bool
+lock(void)
+{
+	const struct timespec pause = { .tv_nsec = POLL_NS };
+	uint64_t deadline_ns = clock_now_ns() + LOCK_NS;
+	int me = getpid(), was;
+
+	do {
+		was = 0;
+		/* acquire: pairs with the release in unlock() */
+		if (atomic_compare_exchange_strong_explicit(&lock_owner, &was,
+		    me, memory_order_acquire, memory_order_relaxed))
+			return true;
+		/* Held by a thread that a fork left behind? */
+		if (was != me && atomic_compare_exchange_strong_explicit(
+		    &lock_owner, &was, me, memory_order_acquire,
+		    memory_order_relaxed))
+			return true;
+		nanosleep(&pause, NULL);
+	} while (clock_now_ns() < deadline_ns);
+	return false;
+}
+
+static void
+unlock(void)
+{
+	/* release: pairs with the acquire in lock() */
+	atomic_store_explicit(&lock_owner, 0, memory_order_release);
+}
+
+/*--- attaching -----------------------------------------------------------*/
+
+static bool
+has_root(const struct attached *a, const char *canonical)
+{
+	for (unsigned n = 0; n < a->nr; n++) {
+		if (strcmp(source_uri(a->data[n]->source), canonical) == 0)
+			return true;
+	}
+	return false;
+}
+
+static int
+attach_root(struct attached *a, const char *root, struct ds_err *err)
+{
+	char canonical[PATH_MAX];
+	struct ds_data *d;
+	int rc;
+
+	if (realpath(root, canonical) == NULL)
+		return err_errno(err, "data set %s", root);
+	if (has_root(a, canonical))
+		return 0;
+	rc = data_open_current(&d, hub_api_link(a->hub), canonical, err);
+	if (rc < 0)
+		return rc;
+	if (d->index.index == NULL) {
+		*err = d->no_cache;
+		ds_data_close(&d);
+		return err->code;
+	}
+	a->data[a->nr++] = d;
+	return 0;
+}
+
+static void
+say_plain(const struct ds_err *err)
+{
+	word_say("%s: files are read as without destall", err->text);
+}
+
+static void
+attach_roots(struct attached *a)
+{
+	struct ds_err err;
+	const char *root;
+
+	for (unsigned n = 0; (root = filter_root(n)) != NULL; n++) {
+		if (attach_root(a, root, &err) < 0)
+			say_plain(&err);
+	}
+}
+
+static struct attached *
+make(void)
+{
+	struct attached *a = calloc(1, sizeof *a);
+	struct ds_err err;
+
+	if (a == NULL)
+		return NULL;
+	if (ds_connect(&a->hub, DS_NO_START, &err) < 0) {
+		say_plain(&err);
+		free(a);
+		return NULL;
+	}
+	attach_roots(a);
+	if (a->nr == 0) {
+		ds_disconnect(&a->hub);
+		free(a);
+		return NULL;
+	}
+	a->made_ns = clock_now_ns();
+	return a;
+}
+
+static bool
+is_mine(const struct attached *a)
+{
+	return link_mine(hub_api_link(a->hub));
+}
+
+/* A forked child has no other thread that looks.  In any other process one may
+ * be looking: all that can be given back then is the memory that the view
+ * holds, and who comes too late finds another inode or none. */
+static void
+retire(struct attached *a)
+{
+	if (is_mine(a)) {
+		for (unsigned n = 0; n < a->nr; n++)
+			view_shut(&a->data[n]->view);
+		return;
+	}
+	for (unsigned n = 0; n < a->nr; n++)
+		ds_data_close(&a->data[n]);
+	ds_disconnect(&a->hub);
+	free(a);
+}
+
+static struct attached *
+replace(struct attached *old)
+{
+	struct attached *a = make();
+
+	if (a == NULL) {
+		atomic_store_explicit(&failed_ns, clock_now_ns(),
+		    memory_order_relaxed);
+		return old;
+	}
+	/* release: pairs with the acquires of those who look */
+	atomic_store_explicit(&current, a, memory_order_release);
+	if (old != NULL)
+		retire(old);
+	return a;
+}
+
+static bool
+failed_lately(void)
+{
+	uint64_t at_ns = atomic_load_explicit(&failed_ns,
+	    memory_order_relaxed);
+
+	return at_ns != 0 && clock_now_ns() - at_ns < RETRY_NS;
+}
+
+static struct attached *
+attach(struct attached *old)
+{
+	struct attached *a;
+
+	if (failed_lately() || !lock())
+		return old;
+	a = attached_peek();
+	if (a == old && !failed_lately())
+		a = replace(old);
+	unlock();
+	return a;
+}
+
+/*--- for the others ------------------------------------------------------*/
+
+struct attached *
+attached_peek(void)
+{
+	/* acquire: pairs with the release in replace() */
+	return atomic_load_explicit(&current, memory_order_acquire);
+}
+
+struct attached *
+attached_get(void)
+{
+	struct attached *a = attached_peek();
+
+	/* relaxed: a hint, nothing hangs on when it is seen */
+	if (a != NULL && is_mine(a) &&
+	    !atomic_load_explicit(&a->lost, memory_order_relaxed))
+		return a;
+	return attach(a);
+}
+
+void
+attached_lost(struct attached *a)
+{
+	if (clock_now_ns() - a->made_ns >= AGAIN_NS)
+		atomic_store_explicit(&a->lost, true, memory_order_relaxed);
+}
+
+void
+attached_hub_gone(struct attached *a)
+{
+	if (!is_mine(a) || failed_lately())
+		return;
+	word_say("the hub is gone: files that it has not cached are read as "
+	    "without destall");
+	(void)attach(a);
+}

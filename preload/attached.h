@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * attached.h: the data sets of this process, found at the first open that may
+ * concern one.  Runs in any program that the object is preloaded in, in any of
+ * its threads.
+ *
+ *  1. Looking takes no lock.  What was given out is never freed: another thread
+ *     may be looking at it.
+ *  2. A forked child attaches anew, because connection and client page are its
+ *     parent's; until it has, it can look things up in what it inherited.
+ *  3. Who attaches holds a lock that names its process: one that a parent's
+ *     other thread held at the fork stops nobody.
+ *  4. No hub is ever started from here.  Where there is none, or it is lost,
+ *     one line says so, and another is looked for every RETRY_NS.
+ */
+
+#ifndef PRELOAD_ATTACHED_H
+#define PRELOAD_ATTACHED_H
+
+#include "cache/data.h"
+#include "preload/filter.h"
+
+struct attached {
+	struct ds_hub	*hub;
+	uint64_t	made_ns;
+	_Atomic bool	lost;		/* a descriptor of it was closed */
+	unsigned	nr;
+	struct ds_data	*data[FILTER_ROOTS_MAX];
+};
+
+struct attached *attached_get(void);
+	/* Attaches if need be; NULL: there is nothing to attach to. */
+
+struct attached *attached_peek(void);
+	/* What is there, if it is only a parent's. */
+
+void attached_lost(struct attached *a);
+	/* The program closed our descriptors: attach anew. */
+
+void attached_hub_gone(struct attached *a);
+	/* Its hub does not answer any more: look for another now and then. */
+
+#endif

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * bring.c: a file that is not cached is brought in, as a program opens it.
+ * Runs in any program that the object is preloaded in, in any of its threads.
+ */
+
+#include <config.h>
+
+#include "preload/bring.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/crash.h"
+#include "base/crc32c.h"
+#include "base/io.h"
+#include "cache/claim.h"
+#include "cache/source_file.h"
+#include "preload/container.h"
+
+#define PIECE		((size_t)1 << 20)
+#define TICK_NS		(20 * NS_PER_MS)	/* of a file's times */
+#define COARSE_TICK_NS	(2 * NS_PER_S)	/* of those without fractions */
+
+/*--- what stays with the kernel ------------------------------------------*/
+
+static bool
+is_container(int fd)
+{
+	unsigned char head[CONTAINER_HEAD];
+	ssize_t n = pread(fd, head, sizeof head, 0);
+
+	return n > 0 && container_kind(head, (size_t)n) != NULL;
+}
+
+static bool
+is_large(const struct ds_data *d, const struct stat *st)
+{
+	/* relaxed: a bound, which guards nothing */
+	return (uint64_t)st->st_size > atomic_load_explicit(
+	    &d->index.index->large_bytes, memory_order_relaxed);
+}
+
+/* Another change now could bear the same time. */
+static bool
+is_fresh(const struct stat *st)
+{
+	uint64_t tick_ns = st->st_mtim.tv_nsec == 0 ? COARSE_TICK_NS : TICK_NS;
+	struct timespec now;
+	int64_t age_ns;
+
+	if (clock_gettime(CLOCK_REALTIME, &now) != 0)
+		return false;
+	if (now.tv_sec - st->st_mtim.tv_sec > 10 ||
+	    now.tv_sec < st->st_mtim.tv_sec)
+		return false;
+	age_ns = (now.tv_sec - st->st_mtim.tv_sec) * (int64_t)NS_PER_S +
+	    now.tv_nsec - st->st_mtim.tv_nsec;
+	return age_ns >= 0 && (uint64_t)age_ns < tick_ns;
+}
+
+/*--- copying -------------------------------------------------------------*/
+
+static ssize_t
+read_piece(int fd, char *piece, off_t at, size_t len)
+{
+	size_t done = 0;
+
+	while (done < len) {
+		ssize_t n = pread(fd, piece + done, len - done,
+		    at + (off_t)done);
+
+		if (n == 0)
+			break;
+		if (n < 0 && errno != EINTR)
+			return -errno;
+		if (n > 0)
+			done += (size_t)n;
+	}
+	return (ssize_t)done;
+}
+
+/* In pieces of memory of our own: the program may be in any state. */
+static int
+copy(int from, int to, uint64_t size, uint32_t *crc)
+{
+	size_t room = size < PIECE ? (size_t)size : PIECE;
+	uint64_t at = 0;
+	int rc = 0;
+	char *piece;
+
+	piece = mmap(NULL, room, PROT_READ | PROT_WRITE,
+	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (piece == MAP_FAILED)
+		return -ENOMEM;
+	while (rc == 0 && at < size) {
+		size_t len = size - at < room ? (size_t)(size - at) : room;
+		ssize_t n = read_piece(from, piece, (off_t)at, len);
+
+		if (n != (ssize_t)len) {
+			rc = n < 0 ? (int)n : -ESTALE;
+			break;
+		}
+		rc = io_write_all(to, piece, len);
+		*crc = crc32c(*crc, piece, len);
+		at += len;
+	}
+	munmap(piece, room);
+	return rc;
+}
+
+/* Its bytes, if they are those of the listed file. */
+static int
+read_listed(struct ds_data *d, uint64_t i, int fd, int to, uint32_t *crc)
+{
+	const struct listing_item *key = &d->index.index->items[i].key;
+	uint64_t size = key->size, begin_ns = clock_now_ns();
+	struct stat st;
+	int rc = crash_point("bring.leased");
+
+	if (rc == 0)
+		rc = copy(fd, to, size, crc);
+	if (rc < 0)
+		return rc;
+	if (fstat(fd, &st) != 0 || !source_is_listed(&st, key) ||
+	    is_fresh(&st))
+		return -ESTALE;
+	if (data_is_ours(d))
+		page_fetched(d->page, clock_now_ns() - begin_ns);
+	return crash_point("bring.read");
+}
+
+static bool
+fetch(struct ds_data *d, uint64_t i, int fd, struct ask_lease *lease)
+{
+	uint32_t crc = 0;
+	int rc = read_listed(d, i, fd, lease->fd, &crc);
+
+	io_close(&lease->fd);
+	if (rc == 0)
+		rc = crash_point("bring.closed");
+	if (rc < 0) {
+		ask_give_up(d, i, lease, 0);
+		return false;
+	}
+	ask_publish(d, i, lease, crc);
+	(void)crash_point("bring.published");	/* no step is left to fail */
+	/* It lies in the cache now: no second copy is needed. */
+	(void)posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
+	return true;
+}
+
+/*--- for swap.c ----------------------------------------------------------*/
+
+void
+bring_missed(struct ds_data *d, const struct stat *st)
+{
+	data_count(d, COUNT_MISSES, 1);
+	data_count(d, COUNT_STORAGE_READS, 1);
+	data_count(d, COUNT_STORAGE_BYTES, (uint64_t)st->st_size);
+}
+
+/* After our own PUBLISH the next claim finds it: the hub takes both in turn. */
+static bool
+claim(struct ds_data *d, uint64_t i, int fd)
+{
+	struct ask_lease lease;
+	bool fetched = false;
+	uint64_t word;
+
+	for (;;) {
+		switch (claim_item(d, i, 0, &word, &lease)) {
+		case CLAIM_READY:
+			return true;
+		case CLAIM_LEASED:
+			if (fetched) {
+				io_close(&lease.fd);
+				ask_give_up(d, i, &lease, 0);
+				return false;
+			}
+			fetched = fetch(d, i, fd, &lease);
+			if (!fetched)
+				return false;
+			break;
+		case CLAIM_FAILED:
+		case CLAIM_ALONE:
+			return false;
+		}
+	}
+}
+
+bool
+bring_item(struct ds_data *d, uint64_t i, int fd, const struct stat *st)
+{
+	if (is_large(d, st)) {
+		data_count(d, COUNT_LARGE, 1);
+		return false;
+	}
+	if (is_container(fd)) {
+		data_count(d, COUNT_CONTAINERS, 1);
+		return false;
+	}
+	bring_missed(d, st);
+	return !is_fresh(st) && claim(d, i, fd);
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * filter.h: might an open concern a data set?  Told from its path, for next to
+ * nothing.  Runs in any program that the object is preloaded in.
+ *
+ *  1. Roots are strings here: no file is looked at, so a root on a server that
+ *     hangs holds up only those who open files in it.
+ *  2. No memory is allocated once it has started; before that, nothing concerns
+ *     us: the program may be allocating its first byte.
+ *  3. A link from outside into a root is not followed: such a file counts as
+ *     outside.
+ */
+
+#ifndef PRELOAD_FILTER_H
+#define PRELOAD_FILTER_H
+
+#include <stdbool.h>
+
+#define FILTER_ROOTS_MAX	32u	/* spellings */
+
+enum filter {
+	FILTER_NO,
+	FILTER_YES,		/* its path lies in a root */
+	FILTER_LOOK,		/* only the file itself can tell */
+};
+
+void filter_start(int argc, char *const argv[]);
+	/* Once, while the program has one thread: the roots, of $DESTALL_DATA
+	 * or of the command line (cache/roots.h). */
+
+enum filter filter_path(int dir, const char *path);
+	/* As openat(2) takes them. */
+
+bool filter_inside(const char *path);
+	/* An absolute one. */
+
+void filter_cwd_changed(void);
+
+const char *filter_root(unsigned n);
+	/* As spelled, absolute; NULL past the last. */
+
+#endif

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * origin.c: what a substitute stands for.  Runs in any program that the object
+ * is preloaded in, in any of its threads.
+ */
+
+#include <config.h>
+
+#include "preload/origin.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "base/io.h"
+#include "cache/source_file.h"
+#include "preload/attached.h"
+
+struct origin {
+	const struct listing_item *key;
+	char	path[PATH_MAX];		/* "" if it does not fit */
+};
+
+static void
+make_path(struct origin *o, const struct ds_data *d, uint64_t i)
+{
+	const char *name = data_name(d, i);
+	int n = -1;
+
+	if (name != NULL)
+		n = snprintf(o->path, sizeof o->path, "%s/%s",
+		    source_uri(d->source), name);
+	if (n < 0 || (size_t)n >= sizeof o->path)
+		o->path[0] = '\0';
+}
+
+/* The store has a device of its own, or that of /dev/shm. */
+static bool
+find(struct origin *o, dev_t dev, ino_t ino)
+{
+	const struct attached *a;
+
+	if (major(dev) != 0)		/* not a file system of memory */
+		return false;
+	a = attached_get();
+	for (unsigned n = 0; a != NULL && n < a->nr; n++) {
+		const struct ds_data *d = a->data[n];
+		int64_t i = d->view.dev != dev ? -ENOENT :
+		    index_find_copy(&d->index, ino);
+
+		if (i >= 0) {
+			o->key = &d->index.index->items[i].key;
+			make_path(o, d, (uint64_t)i);
+			return true;
+		}
+	}
+	return false;
+}
+
+/*--- stat ----------------------------------------------------------------*/
+
+static struct timespec
+time_of(int64_t ns)
+{
+	struct timespec t = { .tv_sec = ns / 1000000000,
+	    .tv_nsec = ns % 1000000000 };
+
+	if (t.tv_nsec < 0) {
+		t.tv_sec--;
+		t.tv_nsec += 1000000000;
+	}
+	return t;
+}
+
+/* Of a file that is no longer to be found. */
+static void
+patch(struct stat *st, const struct origin *o)
+{
+	st->st_dev = o->key->dev;
+	st->st_ino = o->key->ino;
+	st->st_mode &= ~(mode_t)STORE_MARK;
+	st->st_nlink = 0;
+	st->st_mtim = time_of(o->key->mtime_ns);
+	st->st_ctim = st->st_mtim;
+}
+
+void
+origin_stat(struct stat *st)
+{
+	struct origin o;
+	struct stat now;
+
+	if (!find(&o, st->st_dev, st->st_ino))
+		return;
+	if (o.path[0] != '\0' && stat(o.path, &now) == 0 &&
+	    source_is_listed(&now, o.key))
+		*st = now;
+	else
+		patch(st, &o);
+}
+
+/*--- statx ---------------------------------------------------------------*/
+
+#define KEY_MASK (STATX_INO | STATX_SIZE | STATX_MTIME)
+
+static bool
+is_listed(const struct statx *now, const struct listing_item *key)
+{
+	struct stat st = {
+		.st_dev = makedev(now->stx_dev_major, now->stx_dev_minor),
+		.st_ino = now->stx_ino,
+		.st_size = (off_t)now->stx_size,
+		.st_mtim = { .tv_sec = now->stx_mtime.tv_sec,
+		    .tv_nsec = now->stx_mtime.tv_nsec },
+	};
+
+	return (now->stx_mask & KEY_MASK) == KEY_MASK &&
+	    source_is_listed(&st, key);
+}
+
+static void
+patch_x(struct statx *stx, const struct origin *o)
+{
+	struct timespec mtime = time_of(o->key->mtime_ns);
+
+	stx->stx_dev_major = major(o->key->dev);
+	stx->stx_dev_minor = minor(o->key->dev);
+	stx->stx_ino = o->key->ino;
+	stx->stx_mode = (uint16_t)(stx->stx_mode & ~STORE_MARK);
+	stx->stx_nlink = 0;
+	stx->stx_mtime.tv_sec = mtime.tv_sec;
+	stx->stx_mtime.tv_nsec = (uint32_t)mtime.tv_nsec;
+	stx->stx_ctime = stx->stx_mtime;
+}
+
+void
+origin_statx(struct statx *stx, unsigned mask, int flags)
+{
+	struct statx now;
+	struct origin o;
+
+	if (!find(&o, makedev(stx->stx_dev_major, stx->stx_dev_minor),
+	    stx->stx_ino))
+		return;
+	if (o.path[0] != '\0' && statx(AT_FDCWD, o.path, flags &
+	    ~(AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW), mask | KEY_MASK, &now) == 0
+	    && is_listed(&now, o.key))
+		*stx = now;
+	else
+		patch_x(stx, &o);
+}
+
+/*--- the file itself -----------------------------------------------------*/
+
+int
+origin_reopen(int fd)
+{
+	struct origin o;
+	struct stat st;
+	int new;
+
+	if (fstat(fd, &st) != 0 || !origin_suspect(st.st_mode) ||
+	    !find(&o, st.st_dev, st.st_ino) || o.path[0] == '\0')
+		return -1;
+	new = open(o.path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (new >= 0 && (fstat(new, &st) != 0 ||
+	    st.st_dev != o.key->dev || st.st_ino != o.key->ino))
+		io_close(&new);
+	return new;
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * start.c: what the preload object does when a program starts.  Runs in jobs,
+ * before main(), in the only thread there is.
+ */
+
+#include <config.h>
+
+#include "preload/filter.h"
+#include "preload/guard.h"
+
+__attribute__((constructor)) static void
+start(int argc, char *argv[])
+{
+	guard_start();
+	if (guard_is_on)
+		filter_start(argc, argv);
+}

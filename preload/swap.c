@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * swap.c: a descriptor that was just opened becomes one of the cache's.  Runs
+ * in any program that the object is preloaded in, in any of its threads.
+ */
+
+#include <config.h>
+
+#include "preload/swap.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/io.h"
+#include "cache/source_file.h"
+#include "preload/attached.h"
+#include "preload/bring.h"
+#include "preload/filter.h"
+
+/* What makes an open more than reading a file. */
+#define NOT_OURS	(O_ACCMODE | O_CREAT | O_TRUNC | O_DIRECT | O_PATH | \
+			 O_DIRECTORY | O_TMPFILE)
+
+bool
+swap_wants(int dir, const char *path, int flags)
+{
+	return (flags & NOT_OURS) == O_RDONLY &&
+	    filter_path(dir, path) != FILTER_NO;
+}
+
+/*--- which item ----------------------------------------------------------*/
+
+struct found {
+	struct attached	*attached;
+	struct ds_data	*data;
+	uint64_t	item;
+};
+
+static bool
+find_item(struct attached *a, const struct stat *st, struct found *f)
+{
+	for (unsigned n = 0; n < a->nr; n++) {
+		int64_t i = index_find_file(&a->data[n]->index, st->st_dev,
+		    st->st_ino);
+
+		if (i >= 0) {
+			*f = (struct found){ a, a->data[n], (uint64_t)i };
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Where the file itself is, whatever way led there. */
+static bool
+is_inside(int fd)
+{
+	char link[64], path[PATH_MAX];
+	ssize_t n;
+
+	(void)snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+	n = readlink(link, path, sizeof path - 1);
+	if (n <= 0)
+		return false;
+	path[n] = '\0';
+	return filter_inside(path);
+}
+
+/* A process that has nothing to do with data sets does not attach. */
+static struct attached *
+attach_for(int fd, enum filter seen)
+{
+	if (seen == FILTER_LOOK && attached_peek() == NULL && !is_inside(fd))
+		return NULL;
+	return attached_get();
+}
+
+/*--- the substitute ------------------------------------------------------*/
+
+/* 0, or -errno and fd is as it was. */
+static int
+put_in_place(const struct found *f, int fd, int flags)
+{
+	const struct ds_data *d = f->data;
+	int copy, rc = 0;
+
+	copy = view_open(&d->view, &d->index.index->items[f->item],
+	    flags | O_CLOEXEC);
+	if (copy < 0)
+		return copy;
+	if (dup3(copy, fd, flags & O_CLOEXEC) < 0)
+		rc = -errno;
+	io_close(&copy);
+	return rc;
+}
+
+static bool
+is_ready(const struct found *f)
+{
+	/* acquire: pairs with the hub's release (index.h, rule 1) */
+	return item_state(atomic_load_explicit(
+	    &f->data->index.index->items[f->item].word,
+	    memory_order_acquire)) == ITEM_READY;
+}
+
+/* A file of the store that cannot be had is a miss. */
+static int
+give_cached(struct found *f, int fd, int flags)
+{
+	int rc = put_in_place(f, fd, flags);
+
+	if (rc == 0)
+		data_count(f->data, COUNT_HITS, 1);
+	else if (rc == -EBADF)
+		attached_lost(f->attached);
+	return rc;
+}
+
+static void
+give(struct found *f, int fd, const struct stat *st, int flags)
+{
+	if (is_ready(f)) {
+		if (give_cached(f, fd, flags) < 0)
+			bring_missed(f->data, st);
+	} else if (bring_item(f->data, f->item, fd, st)) {
+		(void)put_in_place(f, fd, flags);
+	} else if (!link_alive(f->data->link)) {
+		attached_hub_gone(f->attached);
+	}
+}
+
+void
+swap_opened(int fd, int dir, const char *path, int flags)
+{
+	enum filter seen = filter_path(dir, path);
+	struct attached *a;
+	struct found f;
+	struct stat st;
+
+	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size == 0)
+		return;
+	a = attach_for(fd, seen);
+	if (a == NULL || !find_item(a, &st, &f))
+		return;
+	if (source_is_listed(&st, &f.data->index.index->items[f.item].key))
+		give(&f, fd, &st, flags);
+	else
+		data_count(f.data, COUNT_CHANGED, 1);
+}
