@@ -38,6 +38,7 @@ unit_tests = \
 	%D%/unit_args \
 	%D%/unit_say \
 	%D%/unit_command \
+	%D%/unit_roots \
 	%D%/unit_listing \
 	%D%/unit_loop \
 	%D%/unit_helper \
