@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # a0001: a file includes headers of its own folder and of folders to its left:
 #
-#     base <- hub <- cache <- loader <- tool
+#     base <- hub <- cache <- preload <- loader <- tool
 #     base <- reports <- analyzer <- tool
 #
 # Everyone may include destall.h; the analyzer reaches the data side through it.
@@ -12,12 +12,13 @@ allowed() {
 	base)		echo base ;;
 	hub)		echo base hub ;;
 	cache)		echo base hub cache ;;
-	loader)		echo base hub cache loader ;;
+	preload)	echo base hub cache preload ;;
+	loader)		echo base hub cache preload loader ;;
 	reports)	echo base reports ;;
 	analyzer)	echo base reports analyzer ;;
-	tool)		echo base hub cache loader reports analyzer tool ;;
+	tool)		echo base hub cache preload loader reports analyzer tool ;;
 	man)		echo base tool ;;
-	tests)		echo base hub cache loader reports analyzer tool tests ;;
+	tests)		echo base hub cache preload loader reports analyzer tool tests ;;
 	*)		fail "folder $1 has no place in the order of includes" ;;
 	esac
 }
