@@ -45,6 +45,7 @@ unit_tests = \
 	%D%/unit_helper \
 	%D%/unit_log \
 	%D%/unit_rundir \
+	%D%/unit_word \
 	%D%/unit_hub \
 	%D%/unit_clients \
 	%D%/unit_link \
@@ -69,6 +70,7 @@ unit_tests = \
 # end of unit_tests
 preload_ldadd = libleak.la libpreload.la $(CMOCKA_LIBS)
 %C%_unit_container_LDADD = $(preload_ldadd)
+%C%_unit_word_LDADD = $(preload_ldadd)
 fake_hub = %D%/harness/fakehub.c %D%/harness/fakehub.h
 %C%_unit_data_SOURCES = %D%/unit_data.c $(fake_hub)
 %C%_unit_get_SOURCES = %D%/unit_get.c $(fake_hub)
