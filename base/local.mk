@@ -14,6 +14,7 @@ libguest_la_SOURCES += \
 	%D%/meminfo.c %D%/meminfo.h \
 	%D%/hist.c %D%/hist.h \
 	%D%/parse.c %D%/parse.h \
+	%D%/text.c %D%/text.h \
 	%D%/crc32c.c %D%/crc32c.h \
 	%D%/io.c %D%/io.h \
 	%D%/cgroup.c %D%/cgroup_limits.c %D%/cgroup.h \
@@ -23,7 +24,6 @@ libguest_la_SOURCES += \
 # end of libguest_la_SOURCES
 
 libhost_la_SOURCES += \
-	%D%/text.c %D%/text.h \
 	%D%/term.c %D%/term.h \
 	%D%/progress.c %D%/progress.h \
 	%D%/say.c %D%/say.h \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * text.c: text for people, and text that strangers wrote.
- * Runs in the command only.
+ * Runs in every process.
  */
 
 #include <config.h>

@@ -2,6 +2,7 @@
 
 libguest_la_SOURCES += \
 	%D%/messages.h \
+	%D%/roots.c %D%/roots.h \
 	%D%/listing.c %D%/listing_check.c %D%/listing.h \
 	%D%/index.c %D%/index.h \
 	%D%/index_find.c \

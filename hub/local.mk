@@ -7,6 +7,7 @@ libguest_la_SOURCES += \
 	%D%/proto.h \
 	%D%/control.c %D%/control.h \
 	%D%/rundir.c %D%/rundir.h \
+	%D%/said.c %D%/said.h \
 	%D%/spawn.c %D%/spawn.h \
 	%D%/start.c %D%/start_program.c %D%/start.h \
 	%D%/plug.c %D%/plug.h \

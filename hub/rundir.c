@@ -49,7 +49,8 @@ is_taken(const char *name)
 	for (size_t i = 0; i < sizeof taken / sizeof *taken; i++)
 		if (strcmp(name, taken[i]) == 0)
 			return true;
-	return strncmp(name, RUNDIR_LOG ".", sizeof RUNDIR_LOG) == 0;
+	return strncmp(name, RUNDIR_LOG ".", sizeof RUNDIR_LOG) == 0 ||
+	    strncmp(name, RUNDIR_SAID, sizeof RUNDIR_SAID - 1) == 0;
 }
 
 /* Cut, if need be, to what is refused as too long all the same. */
@@ -114,9 +115,8 @@ refuse_open(const char *dir, struct ds_err *err)
 	    "DESTALL_HUB to a socket in a folder that is");
 }
 
-/* The folder, if it is there and ours alone. */
-static int
-open_checked(const struct rundir *r, struct ds_err *err)
+int
+rundir_look(const struct rundir *r, struct ds_err *err)
 {
 	struct stat st;
 	int fd, rc;
@@ -154,7 +154,7 @@ check_parent(const struct rundir *r, struct ds_err *err)
 int
 rundir_try(const struct rundir *r, struct ds_err *err)
 {
-	int fd = open_checked(r, err), rc = fd < 0 ? fd : 0;
+	int fd = rundir_look(r, err), rc = fd < 0 ? fd : 0;
 
 	io_close(&fd);
 	return rc == -ENOENT ? check_parent(r, err) : rc;
@@ -165,7 +165,7 @@ rundir_open(const struct rundir *r, struct ds_err *err)
 {
 	int rc;
 
-	rc = open_checked(r, err);
+	rc = rundir_look(r, err);
 	if (rc != -ENOENT)
 		return rc;
 	rc = check_parent(r, err);
@@ -173,5 +173,5 @@ rundir_open(const struct rundir *r, struct ds_err *err)
 		return rc;
 	if (mkdir(r->dir, 0700) != 0 && errno != EEXIST)
 		return err_errno(err, "cannot make the hub's folder %s", r->dir);
-	return open_checked(r, err);
+	return rundir_look(r, err);
 }

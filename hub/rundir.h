@@ -4,7 +4,7 @@
  *
  * The socket is $DESTALL_HUB, or ctl.sock in $XDG_RUNTIME_DIR/destall, or in
  * destall-UID under $TMPDIR or /tmp.  Beside it lie the hub's lock, the lock of
- * those who start one, and the log.
+ * those who start one, the log, and marks of jobs (said.h).
  *
  *  1. The folder belongs to this user alone, mode 0700: checked on the open
  *     descriptor, which is what everything else is then relative to.
@@ -19,6 +19,7 @@
 #define RUNDIR_LOCK	"hub.lock"	/* held by the hub as long as it lives */
 #define RUNDIR_START	"start.lock"	/* held by one who starts a hub */
 #define RUNDIR_LOG	"hub.log"
+#define RUNDIR_SAID	"said."		/* and the number of a job */
 
 struct rundir {
 	const char *from;		/* the variable that decided, or NULL */
@@ -43,5 +44,8 @@ int rundir_try(const struct rundir *r, struct ds_err *err);
 int rundir_open(const struct rundir *r, struct ds_err *err);
 	/* Makes the folder if need be, checks it, and gives a descriptor.
 	 * -EPERM for one that is somebody else's or open to others. */
+
+int rundir_look(const struct rundir *r, struct ds_err *err);
+	/* The same, but makes nothing: -ENOENT if it is not there. */
 
 #endif

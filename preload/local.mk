@@ -35,3 +35,8 @@ libdestall_preload_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared \
 	-Wl,-z,now -Wl,--version-script=$(srcdir)/%D%/preload.map
 EXTRA_libdestall_preload_la_DEPENDENCIES = %D%/preload.map
 EXTRA_DIST += %D%/preload.map
+libpreload_la_SOURCES = \
+	%D%/container.c %D%/container.h \
+	%D%/word.c %D%/word.h
+# end of libpreload_la_SOURCES
+libpreload_la_LIBADD = libguest.la

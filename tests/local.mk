@@ -38,11 +38,14 @@ unit_tests = \
 	%D%/unit_args \
 	%D%/unit_say \
 	%D%/unit_command \
+	%D%/unit_roots \
+	%D%/unit_container \
 	%D%/unit_listing \
 	%D%/unit_loop \
 	%D%/unit_helper \
 	%D%/unit_log \
 	%D%/unit_rundir \
+	%D%/unit_word \
 	%D%/unit_hub \
 	%D%/unit_clients \
 	%D%/unit_link \
@@ -66,6 +69,9 @@ unit_tests = \
 	%D%/unit_doctor \
 	%D%/unit_doctor_child
 # end of unit_tests
+preload_ldadd = libleak.la libpreload.la $(CMOCKA_LIBS)
+%C%_unit_container_LDADD = $(preload_ldadd)
+%C%_unit_word_LDADD = $(preload_ldadd)
 fake_hub = %D%/harness/fakehub.c %D%/harness/fakehub.h
 %C%_unit_data_SOURCES = %D%/unit_data.c $(fake_hub)
 %C%_unit_get_SOURCES = %D%/unit_get.c $(fake_hub)

@@ -50,7 +50,8 @@ names_that_are_none(void **state)
 {
 	static const char *const wrong[] = {
 		"hub", "./hub", "/", "/a/", "/a/.", "/a/..", "/a/hub.lock",
-		"/a/start.lock", "/a/hub.log", "/a/hub.log.1",
+		"/a/start.lock", "/a/hub.log", "/a/hub.log.1", "/a/said.",
+		"/a/said.0123456789abcdef",
 	};
 	struct rundir r;
 	struct ds_err err;
@@ -130,6 +131,7 @@ the_folder_is_made(void **state)
 	(void)state;
 	place_in(&r, base);
 	assert_int_equal(rundir_try(&r, NULL), 0);
+	assert_int_equal(rundir_look(&r, NULL), -ENOENT);
 	assert_int_equal(access(r.dir, F_OK), -1);
 	fd = rundir_open(&r, NULL);
 	assert_true(fd >= 0);
@@ -138,6 +140,9 @@ the_folder_is_made(void **state)
 	assert_int_equal(fcntl(fd, F_GETFD) & FD_CLOEXEC, FD_CLOEXEC);
 	close(fd);
 	fd = rundir_open(&r, NULL);
+	assert_true(fd >= 0);
+	close(fd);
+	fd = rundir_look(&r, NULL);
 	assert_true(fd >= 0);
 	close(fd);
 	assert_int_equal(rundir_try(&r, NULL), 0);
@@ -151,6 +156,7 @@ assert_refused(const struct rundir *r, int code)
 
 	assert_int_equal(rundir_try(r, &err), code);
 	assert_int_equal(rundir_open(r, &err), code);
+	assert_true(rundir_look(r, NULL) < 0);
 	assert_non_null(strstr(err.text, base));
 }
 

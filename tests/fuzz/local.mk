@@ -16,6 +16,7 @@ fuzz_targets = \
 	%D%/fuzz_page \
 	%D%/fuzz_listing \
 	%D%/fuzz_tar \
+	%D%/fuzz_container \
 	%D%/fuzz_hub
 # end of fuzz_targets
 check_PROGRAMS += $(fuzz_targets)
@@ -37,6 +38,7 @@ endif
 %C%_fuzz_page_LDADD = $(fuzz_ldadd)
 %C%_fuzz_listing_LDADD = $(fuzz_ldadd)
 %C%_fuzz_tar_LDADD = $(fuzz_ldadd)
+%C%_fuzz_container_LDADD = libpreload.la $(fuzz_ldadd)
 %C%_fuzz_hub_LDADD = $(fuzz_ldadd)
 
 # `make fuzz` keeps what it found new in %D%/new/NAME and an input that broke
