@@ -153,8 +153,9 @@ index_take_copy(struct index *x, uint64_t i)
 		slot = &table[at & (x->nr_slots - 1)];
 		if (load(slot) != (uint32_t)i + 1)
 			continue;
-		/* relaxed: it tells nothing of anything else */
-		atomic_store_explicit(slot, GONE, memory_order_relaxed);
+		/* release: who finds it gone sees the word gone, by the
+		 * acquire in index_find_copy() */
+		atomic_store_explicit(slot, GONE, memory_order_release);
 		return;
 	}
 }

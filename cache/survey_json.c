@@ -71,6 +71,9 @@ static const struct {
 	{ "leases", CACHE_STAT_LEASES },
 	{ "late_publishes", CACHE_STAT_LATE },
 	{ "expired_leases", CACHE_STAT_EXPIRED },
+	{ "passed_containers", CACHE_STAT_PASSED_CONTAINERS },
+	{ "passed_large", CACHE_STAT_PASSED_LARGE },
+	{ "passed_changed", CACHE_STAT_PASSED_CHANGED },
 };
 
 static json_t *

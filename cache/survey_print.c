@@ -135,6 +135,40 @@ note(const struct term *t, uint64_t n, const char *text)
 		    term_off(t));
 }
 
+/* What a program opened and the cache has no part in: one line, or none. */
+static void
+print_passed(const struct term *t, const uint64_t *word)
+{
+	static const struct {
+		enum cache_stat	word;
+		const char	*text;
+	} kinds[] = {
+		{ CACHE_STAT_PASSED_CONTAINERS, "random-access containers "
+		    "(HDF5, LMDB, SQLite, Parquet, tar)" },
+		{ CACHE_STAT_PASSED_LARGE, "large files" },
+		{ CACHE_STAT_PASSED_CHANGED, "changed files" },
+	};
+	char count[TEXT_FIGURE];
+	bool any = false;
+
+	for (unsigned i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+		uint64_t n = word[kinds[i].word];
+
+		if (n == 0)
+			continue;
+		if (any)
+			printf(", ");
+		else
+			printf("%10s%sleft to the kernel: ", "",
+			    term_on(t, TERM_DIM));
+		printf("%s%s of %s", text_count(count, n), any ? "" :
+		    n == 1 ? " open" : " opens", kinds[i].text);
+		any = true;
+	}
+	if (any)
+		printf("%s\n", term_off(t));
+}
+
 static void
 print_sets(const struct term *t, const struct survey *s)
 {
@@ -148,6 +182,7 @@ print_sets(const struct term *t, const struct survey *s)
 		    "could not be read");
 		note(t, s->sets[i].word[CACHE_STAT_CORRUPT],
 		    "found damaged, and dropped");
+		print_passed(t, s->sets[i].word);
 	}
 }
 

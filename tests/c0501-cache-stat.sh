@@ -33,7 +33,8 @@ want = {"root": os.path.realpath("data"), "items": 40, "bytes": 40000,
     "storage_reads": 40, "storage_bytes": 40000, "in_use": True,
     "cached_pages_bytes": 40 * 4096, "cap_bytes": None, "admission": "open",
     "failed_items": 0, "corrupt_items": 0, "leases": 0, "late_publishes": 0,
-    "expired_leases": 0}
+    "expired_leases": 0, "passed_containers": 0, "passed_large": 0,
+    "passed_changed": 0}
 assert {k: s[k] for k in want} == want, s
 assert s["index_bytes"] > 40 * 64
 assert 0 < s["fetch_p50_us"] <= s["fetch_p99_us"] <= s["fetch_max_us"]
@@ -54,6 +55,7 @@ expect_out ', 1 process$'
 expect_out "^ +40 +100\.0 % 39\.1 KiB +50\.0 % +40  in use  $PWD/data\$"
 expect_out "^ +100\.0 % +0  runs +$holder \(holder\)\$"
 expect_out '^ +0\.0 % +40  ended +1 process$'
+! grep -q 'left to the kernel' "$work/out" || fail "nothing was left to it"
 awk -v w=$((54 + ${#PWD} + 5)) 'length($0) > (w > 80 ? w : 80) { exit 1 }' "$work/out" ||
     fail "wider than it needs to be"
 run env FORCE_COLOR=1 "$destall" cache stat

@@ -119,6 +119,7 @@ scenarios = \
 	%D%/c0404-source-tar.sh \
 	%D%/c0405-start.sh \
 	%D%/c0410-minio.sh \
+	%D%/c0411-inodes.sh \
 	%D%/c0501-cache-stat.sh \
 	%D%/c0502-cache-warm.sh \
 	%D%/c0503-cache-drop.sh \

@@ -199,15 +199,55 @@ a_hub_opens_it(void **state)
 	assert_int_equal(hub.nr_closes, 1);
 }
 
+static struct ds_data *
+open_current(void)
+{
+	struct ds_data *d = NULL;
+	struct ds_err err = { .text = "" };
+
+	if (data_open_current(&d, link_, files.path, &err) < 0)
+		fail_msg("%s", err.text);
+	return d;
+}
+
+/* It is listed by the first, and never again: not even what is new. */
+static void
+a_hub_opens_it_as_it_was_listed(void **state)
+{
+	struct ds_data *d, *again;
+	char path[256];
+
+	(void)state;
+	fake_start(&hub, &link_);
+	d = open_current();
+	assert_non_null(d->index.index);
+	assert_int_equal(hub.nr_listings, 1);
+	assert_int_equal(hub.last_stamp, 0);
+	fake_file_name(&files, FAKE_FILES, path);
+	assert_int_equal(close(open(path, O_CREAT | O_WRONLY, 0600)), 0);
+	again = open_current();
+	assert_int_equal(hub.nr_listings, 1);
+	assert_int_equal(hub.last_stamp, CACHE_STAMP_ANY);
+	check_names(again);
+	check_all(again);
+	ds_data_close(&again);
+	ds_data_close(&d);
+	d = open_data(NULL);		/* who wants it as it is, lists */
+	assert_int_equal(hub.nr_listings, 2);
+	assert_int_equal(hub.last_stamp, 0);
+	ds_data_close(&d);
+	assert_int_equal(unlink(path), 0);
+	stop_hub();
+	assert_int_equal(hub.nr_closes, 3);
+}
+
 /* Whatever the hub does wrong while it is opened: it is not cached, and all
  * is there. */
 static void
-check_uncached(void)
+check_uncached_as(struct ds_data *d)
 {
 	struct ds_counts c;
-	struct ds_data *d;
 
-	d = open_data(NULL);
 	assert_null(d->index.index);
 	ds_data_counts(d, &c);
 	assert_int_equal(c.cached, 0);
@@ -218,6 +258,12 @@ check_uncached(void)
 	assert_int_equal(c.hits + c.misses, FAKE_FILES);
 	ds_data_close(&d);
 	stop_hub();
+}
+
+static void
+check_uncached(void)
+{
+	check_uncached_as(open_data(NULL));
 }
 
 static void
@@ -238,6 +284,12 @@ a_hub_that_fails_costs_the_cache(void **state)
 	hub.give_bad_page = true;
 	check_uncached();
 	assert_int_equal(hub.nr_closes, 1);
+	fake_start(&hub, &link_);
+	hub.refuse_open = true;
+	check_uncached_as(open_current());
+	fake_start(&hub, &link_);
+	hub.hang_up_at = MSG_OPEN;
+	check_uncached_as(open_current());
 }
 
 static void
@@ -438,6 +490,7 @@ UNIT_MAIN(
     DATA_UNIT(what_is_not_there_is_an_error),
     DATA_UNIT(a_file_that_goes_or_changes_is_an_error),
     DATA_UNIT(a_hub_opens_it),
+    DATA_UNIT(a_hub_opens_it_as_it_was_listed),
     DATA_UNIT(a_hub_that_fails_costs_the_cache),
     DATA_UNIT(a_hub_that_is_gone_costs_the_cache),
     DATA_UNIT(a_descriptor_that_was_taken_over_is_not_used),

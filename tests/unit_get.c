@@ -10,8 +10,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -248,6 +250,68 @@ what_is_not_in_the_store_is_missing(void **state)
 	check_get(0);
 	check_counts(0, 4, 4, 0);
 	assert_int_equal(hub.nr_leases, 0);
+}
+
+static int
+view(uint64_t i, int flags)
+{
+	return view_open(&data->view, &hub.index->items[i], flags);
+}
+
+/* What has the right name and size, and is another file. */
+static void
+another_file_is_not_given_out(void **state)
+{
+	struct index_item *it = &hub.index->items[BIG];
+	uint64_t file, ino;
+	int fd;
+
+	(void)state;
+	fake_publish(&hub, BIG);
+	file = it->file;
+	ino = it->copy_ino;
+	fake_publish(&hub, BIG);
+	assert_int_not_equal(it->copy_ino, ino);
+	fd = view(BIG, O_RDONLY);
+	assert_true(fd >= 0);
+	assert_int_equal(fcntl(fd, F_GETFD), 0);	/* the flags are ours */
+	close(fd);
+	fd = view(BIG, O_RDONLY | O_CLOEXEC);
+	assert_int_equal(fcntl(fd, F_GETFD), FD_CLOEXEC);
+	close(fd);
+	it->file = file;
+	assert_int_equal(view(BIG, O_RDONLY), -ENOENT);
+	check_get(BIG);
+	check_counts(0, 1, 1, 0);
+	it->copy_ino = ino;
+	check_get(BIG);
+	check_counts(1, 1, 1, 0);
+}
+
+/* Nor one of another device, by way of a link that nobody put there. */
+static void
+another_device_is_not_given_out(void **state)
+{
+	struct index_item *it = &hub.index->items[BIG];
+	int fd = memfd_create("elsewhere", MFD_CLOEXEC);
+	char to[64], name[STORE_NAME_MAX];
+	struct stat st;
+
+	(void)state;
+	fake_publish(&hub, BIG);
+	assert_int_equal(ftruncate(fd, (off_t)it->key.size), 0);
+	assert_int_equal(fstat(fd, &st), 0);
+	assert_int_not_equal(st.st_dev, data->view.dev);
+	(void)snprintf(to, sizeof to, "/proc/self/fd/%d", fd);
+	it->file = 12345;
+	it->copy_ino = st.st_ino;
+	index_file_name(name, 12345);
+	assert_int_equal(symlinkat(to, data->view.fd, name), 0);
+	assert_int_equal(view(BIG, O_RDONLY), -ENOENT);
+	check_get(BIG);
+	check_counts(0, 1, 1, 0);
+	assert_int_equal(unlinkat(data->view.fd, name, 0), 0);
+	close(fd);
 }
 
 static void
@@ -494,6 +558,8 @@ UNIT_MAIN(
     GET_UNIT(a_miss_is_published),
     GET_UNIT(what_is_not_admitted_is_read_alone),
     GET_UNIT(what_is_not_in_the_store_is_missing),
+    GET_UNIT(another_file_is_not_given_out),
+    GET_UNIT(another_device_is_not_given_out),
     GET_UNIT(failures_are_remembered_for_an_epoch),
     GET_UNIT(own_faults_are_not_the_items),
     GET_UNIT(who_waits_is_woken),

@@ -5,7 +5,8 @@
  * but it sees this; in other builds the checks of the clients are what counts.
  *
  * What a READY word speaks for is a file that was written before.  Here it is
- * a plain number in an array, so that a missing order is a data race.
+ * a plain number in an array, so that a missing order is a data race.  As long
+ * as a word is READY its item is found by the inode of that file.
  */
 
 #include <config.h>
@@ -26,8 +27,10 @@
 #define ROUNDS	2000u
 #define FILES	(ROUNDS * ITEMS + 1)
 #define WAIT_NS	(UINT64_C(60) * NS_PER_S)
+#define INODE	1000u		/* of a file, and its number */
 
 static struct index *index_shared;
+static struct index_map map;			/* as a client has it */
 static uint64_t bytes_of[FILES];		/* plain, on purpose */
 static struct page page;
 static struct page_copy copy;
@@ -66,6 +69,7 @@ publish(struct hub *h, unsigned i, uint32_t generation)
 	atomic_store_explicit(&it->crc32c, (uint32_t)~file,
 	    memory_order_release);
 	bytes_of[file] = right_bytes(file);
+	must(index_put_copy(index_shared, i, INODE + file));
 	must(minio_publish(&h->set, h->item[i], 1, generation) == 0);
 }
 
@@ -76,8 +80,10 @@ turn(struct hub *h, unsigned i, unsigned round)
 	uint64_t word = atomic_load_explicit(h->item[i].word,
 	    memory_order_relaxed);
 
-	if (item_state(word) == ITEM_READY)
+	if (item_state(word) == ITEM_READY) {
 		minio_corrupt(&h->set, h->item[i]);
+		index_take_copy(index_shared, i);
+	}
 	must(minio_ask(&h->set, h->item[i], 1, true) == MINIO_GRANT);
 	if (round % 3 == 1) {
 		minio_revoke(&h->set, h->item[i]);
@@ -115,6 +121,7 @@ read_item(struct reader *r, unsigned i)
 {
 	const struct index_item *it = &index_shared->items[i];
 	uint64_t word, file;
+	int64_t found;
 	uint32_t crc;
 
 	/* acquire: pairs with the release in minio.c */
@@ -123,9 +130,11 @@ read_item(struct reader *r, unsigned i)
 		return false;
 	file = atomic_load_explicit(&it->file, memory_order_acquire);
 	crc = atomic_load_explicit(&it->crc32c, memory_order_acquire);
+	found = index_find_copy(&map, INODE + file);
 	if (atomic_load_explicit(&it->word, memory_order_relaxed) != word)
 		return false;
 	must(file > 0 && file < FILES && crc == (uint32_t)~file);
+	must(found == i);
 	must(bytes_of[file] == right_bytes(file));
 	must(item_generation(word) >= r->generation[i]);
 	r->generation[i] = item_generation(word);
@@ -161,6 +170,22 @@ run_reader(void *arg)
 }
 
 static void
+make_index(void)
+{
+	uint64_t nr_slots = index_slots(ITEMS);
+
+	index_shared = calloc(1, index_size(ITEMS, nr_slots, 0));
+	assert_non_null(index_shared);
+	index_shared->nr_items = ITEMS;
+	index_shared->nr_slots = nr_slots;
+	map = (struct index_map){
+		.index = index_shared, .nr_items = ITEMS, .nr_slots = nr_slots,
+		.by_file = index_by_file(index_shared),
+		.by_copy = index_by_copy(index_shared),
+	};
+}
+
+static void
 one_hub_and_clients(void **state)
 {
 	struct reader readers[CLIENTS] = { 0 };
@@ -170,8 +195,7 @@ one_hub_and_clients(void **state)
 	uint64_t read = 0;
 
 	(void)state;
-	index_shared = calloc(1, index_size(ITEMS, 0, 0));
-	assert_non_null(index_shared);
+	make_index();
 	for (unsigned i = 0; i < ITEMS; i++)
 		hub.item[i] = (struct minio_item){
 			&index_shared->items[i].word, 100

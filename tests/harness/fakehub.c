@@ -327,7 +327,7 @@ answer_open(struct fake *k, struct wire_frame *f)
 
 	wire_read(&r, f);
 	(void)wire_get_bytes(&r, &len);
-	(void)wire_get_u64(&r);
+	k->last_stamp = wire_get_u64(&r);
 	k->last_share = wire_get_u32(&r);
 	if (!wire_read_end(&r))
 		k->nr_bad++;

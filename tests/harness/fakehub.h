@@ -67,7 +67,7 @@ struct fake {
 	_Atomic uint64_t nr_frames, nr_leases, nr_publishes, nr_give_ups,
 	    nr_reports, nr_closes, nr_listings, nr_bad;
 	_Atomic uint32_t last_error, last_share;
-	_Atomic uint64_t last_since_ns;
+	_Atomic uint64_t last_since_ns, last_stamp;
 };
 
 void fake_start(struct fake *k, struct link **link);

@@ -12,6 +12,11 @@
  *                    small one is taken back
  *     raw audit      reports an item that a newer listing has taken over
  *     raw room       fills the cache, leaves, and wants room for another set
+ *     raw current    opens a set as it was listed last, also while a newer
+ *                    listing of it takes over the items
+ *     raw inodes     finds items by inodes, from the first listing until they
+ *                    are forgotten
+ *     raw passed     counts opens that were left to the kernel
  *
  * Prints what became of it; a test knows what that should be.
  */
@@ -24,9 +29,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/memfd.h"
 #include "cache/ask.h"
 #include "cache/data.h"
 #include "cache/index.h"
@@ -65,9 +73,10 @@ join(void)
 	return l;
 }
 
-/* nr items of so many bytes; one of them has another time. */
+/* nr items of so many bytes; one of them has another time.  Members of a shard,
+ * or else files. */
 static int
-list(uint32_t nr, uint64_t size, uint32_t changed)
+list_as(uint32_t nr, uint64_t size, uint32_t changed, bool members)
 {
 	struct listing_maker *m;
 	char name[32];
@@ -77,8 +86,10 @@ list(uint32_t nr, uint64_t size, uint32_t changed)
 		die("listing");
 	for (uint32_t i = 0; i < nr; i++) {
 		struct listing_item key = { .dev = 1, .ino = i + 1,
-			.size = size, .mtime_ns = i == changed ? 7 : 5 };
-		int len = snprintf(name, sizeof name, "i%08u", i);
+			.size = size, .mtime_ns = i == changed ? 7 : 5,
+			.shard_len = members ? 1 : 0 };
+		int len = snprintf(name, sizeof name, "%si%08u",
+		    members ? "s/" : "", i);
 
 		if (listing_add(m, name, (size_t)len, &key, &err) < 0)
 			die("listing");
@@ -88,6 +99,12 @@ list(uint32_t nr, uint64_t size, uint32_t changed)
 		die("listing");
 	listing_free(&m);
 	return fd;
+}
+
+static int
+list(uint32_t nr, uint64_t size, uint32_t changed)
+{
+	return list_as(nr, size, changed, false);
 }
 
 /* ASK_OPENED or ASK_LIST; with a listing, which is closed, or -1. */
@@ -398,6 +415,173 @@ want_room(void)
 	return 0;
 }
 
+/*--- as it was listed last -----------------------------------------------*/
+
+/* The number of the set, or 0 where it asks for a list. */
+static uint32_t
+open_current(struct user *u, const char *uri)
+{
+	if (u->link == NULL)
+		u->link = join();
+	return try_open(u, uri, CACHE_STAMP_ANY, -1) == ASK_OPENED ?
+	    u->set.set : 0;
+}
+
+static void
+leave(struct user *u)
+{
+	ask_close(u->link, u->set.set);
+	index_detach(&u->data.index);
+	close(u->set.view);
+	close(u->set.page);
+}
+
+static int
+current(void)
+{
+	enum { NR = 300000 };
+	static struct user first, second, third, bad;	/* until the end */
+	uint32_t set;
+
+	printf("%s\n", open_current(&third, "/set") == 0 ? "not listed yet" :
+	    "opened");
+	open_set(&first, "/set", 0, list(NR, SMALL, NONE));
+	if (!put(&first, NR - 1))
+		die("put");
+	set = open_current(&third, "/set");
+	printf("%s\n", set == first.set.set ? "the same" : "another");
+	leave(&third);
+	second.link = join();
+	tell_listing(second.link, "/set", 0, list(NR, SMALL, 3));
+	do {		/* the old one, then none, then the new one */
+		set = open_current(&third, "/set");
+		if (set == first.set.set)
+			leave(&third);
+	} while (set == 0 || set == first.set.set);
+	print_item(&third, "the last", NR - 1);
+	bad.link = join();
+	tell_listing(bad.link, "/set", CACHE_STAMP_ANY, list(1, SMALL, NONE));
+	printf("%s\n", is_welcome(bad.link) ? "welcome" : "expelled");
+	return 0;
+}
+
+/*--- inodes --------------------------------------------------------------*/
+
+/* The file that the store has for an item, as a reader gets it. */
+static void
+print_copy(struct user *u, const char *which, uint64_t i, const struct stat *want)
+{
+	const struct index_map *m = &u->data.index;
+	int64_t found = index_find_copy(m, want->st_ino);
+	struct view v;
+	struct stat st;
+	int fd;
+
+	if (view_init(&v, u->set.view, &err) < 0)
+		die("view");
+	fd = view_open(&v, &m->index->items[i], O_RDONLY | O_CLOEXEC);
+	if (fd < 0 || fstat(fd, &st) != 0)
+		printf("%s: none", which);
+	else
+		printf("%s: mode %o%s", which, (unsigned)st.st_mode & 07777,
+		    st.st_ino == want->st_ino ? "" : ", another");
+	printf(", %s\n", found < 0 ? "not found" :
+	    (uint64_t)found == i ? "found" : "wrong");
+	if (fd >= 0)
+		close(fd);
+}
+
+static void
+stat_copy(struct user *u, uint64_t i, struct stat *st)
+{
+	char name[STORE_NAME_MAX];
+
+	index_file_name(name, atomic_load_explicit(
+	    &u->data.index.index->items[i].file, memory_order_relaxed));
+	if (fstatat(u->set.view, name, st, AT_SYMLINK_NOFOLLOW) != 0)
+		die("stat");
+}
+
+static unsigned
+count_found(const struct user *u, uint32_t nr)
+{
+	unsigned found = 0;
+
+	for (uint32_t i = 0; i < nr; i++)
+		found += index_find_file(&u->data.index, 1, i + 1) == i;
+	return found;
+}
+
+static void
+print_large(const char *uri, uint32_t share)
+{
+	static struct user u;		/* until the end */
+	int fd = list(64, MIB, NONE);
+
+	u.link = join();
+	if (ask_open(u.link, uri, 0, share, fd, &u.set, &err) != ASK_OPENED ||
+	    index_attach(&u.data.index, u.set.index, &err) < 0)
+		die(uri);
+	close(fd);
+	printf("large: %llu\n", (unsigned long long)
+	    u.data.index.index->large_bytes);
+}
+
+static int
+find_inodes(void)
+{
+	enum { NR = 5000 };		/* more than one piece */
+	static struct user old, new, members;	/* until the end */
+	struct stat st, none = { 0 };
+
+	open_set(&old, "/set", 0, list(NR, SMALL, NONE));
+	printf("%u files of %u\n", count_found(&old, NR), NR);
+	print_copy(&old, "empty", 9, &none);
+	if (!put(&old, 9) || !is_welcome(old.link))
+		die("put");
+	stat_copy(&old, 9, &st);
+	print_copy(&old, "ready", 9, &st);
+	open_set(&new, "/set", 0, list(NR, SMALL, 3));
+	printf("%u files of %u\n", count_found(&new, NR), NR);
+	print_copy(&new, "taken over", 9, &st);
+	report(&new, 9);
+	print_copy(&new, "forgotten", 9, &st);
+	if (!put(&new, 9) || !is_welcome(new.link))
+		die("put");
+	print_copy(&new, "anew, the old", 9, &st);
+	stat_copy(&new, 9, &st);
+	print_copy(&new, "anew", 9, &st);
+	open_set(&members, "tar:/set", 1, list_as(NR, SMALL, NONE, true));
+	printf("%u members of %u, %llu slots\n", count_found(&members, NR), NR,
+	    (unsigned long long)members.data.index.nr_slots);
+	print_large("/whole", 0);
+	print_large("/share", CACHE_SHARE_ONE / 4);
+	return 0;
+}
+
+/*--- counts --------------------------------------------------------------*/
+
+static int
+count_passed(void)
+{
+	static struct user u;		/* until the end */
+	void *base;
+
+	open_set(&u, "/set", 0, list(4, SMALL, NONE));
+	if (memfd_map_writer(u.set.page, sizeof(struct page), &base, &err) < 0)
+		die("page");
+	page_count(base, COUNT_CONTAINERS, 12);
+	page_count(base, COUNT_LARGE, 3);
+	page_count(base, COUNT_CHANGED, 1);
+	munmap(base, sizeof(struct page));
+	open_set(&u, "/other", 0, list(4, SMALL, NONE));
+	if (memfd_map_writer(u.set.page, sizeof(struct page), &base, &err) < 0)
+		die("page");
+	page_count(base, COUNT_LARGE, 1);
+	munmap(base, sizeof(struct page));
+	return 0;
+}
+
 int
 main(int argc, char **argv)
 {
@@ -408,6 +592,8 @@ main(int argc, char **argv)
 		{ "takeover", take_over }, { "crowd", crowd },
 		{ "flood", flood }, { "large", hold_large },
 		{ "audit", audit }, { "room", want_room },
+		{ "current", current }, { "inodes", find_inodes },
+		{ "passed", count_passed },
 	};
 
 	for (unsigned i = 0; i < sizeof ways / sizeof ways[0]; i++) {
