@@ -118,6 +118,16 @@ parse_choice(const struct arg_option *o, const char *text, unsigned *out,
 }
 
 static int
+add_text(struct arg_list *list, const char *text, struct ds_err *err)
+{
+	if (list->nr == ARG_LIST_MAX)
+		return err_fail(err, -E2BIG, "more than %u of them",
+		    ARG_LIST_MAX);
+	list->text[list->nr++] = text;
+	return 0;
+}
+
+static int
 store_value(const struct arg_option *o, const char *text, void *field,
     struct ds_err *err)
 {
@@ -128,6 +138,8 @@ store_value(const struct arg_option *o, const char *text, void *field,
 	case ARG_TEXT:
 		*(const char **)field = text;
 		return 0;
+	case ARG_LIST:
+		return add_text(field, text, err);
 	case ARG_COUNT:
 		return parse_count(text, o->min, o->max, field, err);
 	case ARG_SIZE:
@@ -155,7 +167,7 @@ take_option(struct walk *w, const struct arg_option *o, const char *value,
 	struct ds_err why = { 0 };
 	int rc;
 
-	if ((w->seen & bit) != 0)
+	if ((w->seen & bit) != 0 && o->kind != ARG_LIST)
 		return err_fail(err, -EINVAL, "--%s was given twice", o->name);
 	w->seen |= bit;
 	if (o->kind == ARG_FLAG && value != NULL)
@@ -211,6 +223,7 @@ args_parse(const struct arg_option *table, int argc, char **argv,
 
 		if (only_operands || word[0] != '-' || word[1] == '\0') {
 			out->operands[out->nr_operands++] = word;
+			only_operands |= out->command_follows;
 			continue;
 		}
 		if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)

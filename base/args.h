@@ -5,7 +5,8 @@
  * A command declares a struct for its options and a table with a line for
  * each; parsing, --help, the man page and the shell completions all read that
  * table.  "--name=value" and "--name value" are the same; an option may stand
- * before or after operands; "--" ends the options.
+ * before or after operands, unless the first operand ends the options because
+ * it is a command with options of its own; "--" ends them in any case.
  */
 
 #ifndef BASE_ARGS_H
@@ -20,6 +21,7 @@
 enum arg_kind {			/* the field in the struct of options */
 	ARG_FLAG,		/* bool */
 	ARG_TEXT,		/* const char * */
+	ARG_LIST,		/* struct arg_list: may be given several times */
 	ARG_COUNT,		/* uint64_t, from min to max */
 	ARG_SIZE,		/* uint64_t, bytes */
 	ARG_DURATION,		/* uint64_t, ns */
@@ -27,6 +29,13 @@ enum arg_kind {			/* the field in the struct of options */
 	ARG_BUDGET,		/* struct budget */
 	ARG_CHOICE,		/* unsigned, index into choices */
 	ARG_PARSED,		/* whatever parse() makes of it */
+};
+
+#define ARG_LIST_MAX	16u
+
+struct arg_list {
+	const char	*text[ARG_LIST_MAX];	/* in the order given */
+	unsigned	nr;
 };
 
 typedef int arg_parse_f(const char *text, void *field, struct ds_err *err);
@@ -47,6 +56,7 @@ struct arg_option {
 enum args_outcome { ARGS_RUN, ARGS_HELP, ARGS_VERSION };
 
 struct args {
+	bool	command_follows; /* the first operand ends the options */
 	void	*options;	/* filled from the table */
 	char	**operands;	/* as many as argv has, the caller's */
 	int	nr_operands;
@@ -54,8 +64,8 @@ struct args {
 
 int args_parse(const struct arg_option *table, int argc, char **argv,
     struct args *out, struct ds_err *err);
-	/* argv[0] is skipped.  An enum args_outcome; -EINVAL or -ERANGE names
-	 * the wrong option and, if there is one, the nearest right one; some
-	 * options may be filled then. */
+	/* argv[0] is skipped.  An enum args_outcome; -EINVAL, -ERANGE or
+	 * -E2BIG names the wrong option and, if there is one, the nearest
+	 * right one; some options may be filled then. */
 
 #endif

@@ -23,9 +23,10 @@ print_option(const struct arg_option *o, const struct term *t)
 	unsigned column;
 	int n;
 
-	n = fprintf(t->out, "  %c%c%c --%s%s%s", o->letter ? '-' : ' ',
+	n = fprintf(t->out, "  %c%c%c --%s%s%s%s", o->letter ? '-' : ' ',
 	    o->letter ? o->letter : ' ', o->letter ? ',' : ' ', o->name,
-	    o->value ? "=" : "", o->value ? o->value : "");
+	    o->value ? "=" : "", o->value ? o->value : "",
+	    o->kind == ARG_LIST ? "..." : "");
 	column = n > 0 ? (unsigned)n : 0;
 	if (column + 2 > HELP_COLUMN)
 		fprintf(t->out, "\n%*s", (int)HELP_COLUMN, "");
@@ -43,8 +44,9 @@ command_help(const struct command *c, const struct term *t)
 		{ .name = "version", .help = "show the version" },
 	};
 
-	fprintf(t->out, "usage: destall %s [OPTION]...%s%s\n\n", c->name,
-	    *c->operands ? " " : "", c->operands);
+	fprintf(t->out, "usage: destall %s [OPTION]...%s%s%s\n\n", c->name,
+	    c->runs_command ? " [--]" : "", *c->operands ? " " : "",
+	    c->operands);
 	term_wrap(t, 0, 0, c->about);
 	fputs("\n\n", t->out);
 	for (const struct arg_option *o = c->options; o->name != NULL; o++)
@@ -97,7 +99,7 @@ run_parsed(const struct command *c, const struct args *a, int outcome)
 int
 command_run(const struct command *c, int argc, char **argv)
 {
-	struct args a = { 0 };
+	struct args a = { .command_follows = c->runs_command };
 	struct ds_err err;
 	int rc, status;
 

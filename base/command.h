@@ -31,7 +31,9 @@ struct command {
 	int		min_operands;
 	int		max_operands;
 	const char *const *operand_words; /* what an operand can be, or NULL */
-	bool		operand_is_command; /* the name of a command */
+	bool		operand_is_command; /* the name of a command of ours */
+	bool		runs_command;	/* the operands are somebody else's
+					 * command line, with its options */
 	const struct arg_option	*options;
 	const void	*defaults;	/* the struct of options to start from */
 	size_t		options_size;

@@ -48,9 +48,14 @@ draw(struct progress *p, uint64_t done, uint64_t elapsed_ns)
 	uint64_t to_do = p->total > done ? p->total - done : 0;
 	double rate = (double)since / ((double)elapsed_ns / (double)NS_PER_S);
 
-	(void)snprintf(line, sizeof line, "%s: %s of %s %s, %.0f/s, %s left",
-	    p->what, text_count(a, done), text_count(b, p->total), p->unit,
-	    rate, text_left(left, to_do, rate));
+	if (p->unit == NULL)
+		(void)snprintf(line, sizeof line, "%s: %s", p->what,
+		    text_duration(a, elapsed_ns));
+	else
+		(void)snprintf(line, sizeof line,
+		    "%s: %s of %s %s, %.0f/s, %s left", p->what,
+		    text_count(a, done), text_count(b, p->total), p->unit,
+		    rate, text_left(left, to_do, rate));
 	/* The window may have changed: a line that wraps cannot be cleared. */
 	fprintf(p->term.out, "\r\033[K%.*s",
 	    (int)term_columns(p->term.out) - 1, line);

@@ -21,7 +21,8 @@
 struct progress {
 	struct term	term;
 	const char	*what;		/* "gen" */
-	const char	*unit;		/* "images" */
+	const char	*unit;		/* "images"; NULL: only the time is
+					 * shown, for want of a count */
 	uint64_t	total;
 	uint64_t	first;		/* done before we started */
 	uint64_t	start_ns;

@@ -341,15 +341,14 @@ link_tell(struct link *l, const struct wire_frame *f, struct ds_err *err)
 
 /*--- hello ---------------------------------------------------------------*/
 
-/* DESTALL_JOB, up to 16 hexadecimal digits; anything else is no job. */
+/* DESTALL_JOB, 16 hexadecimal digits; anything else is no job. */
 static uint64_t
 read_job(void)
 {
 	const char *text = getenv("DESTALL_JOB");
-	size_t len = text != NULL ? strlen(text) : 0;
 
-	if (len == 0 || len > 16 ||
-	    strspn(text, "0123456789abcdefABCDEF") != len)
+	if (text == NULL || strlen(text) != 16 ||
+	    strspn(text, "0123456789abcdefABCDEF") != 16)
 		return 0;
 	return strtoull(text, NULL, 16);
 }

@@ -191,6 +191,10 @@ log_free(struct log **lp)
 int
 log_parse_level(const char *text, enum log_level *level, struct ds_err *err)
 {
+	if (strcmp(text, "quiet") == 0) {
+		*level = LOG_ERROR;
+		return 0;
+	}
 	for (unsigned i = 0; i < sizeof levels / sizeof *levels; i++) {
 		if (strcmp(text, levels[i]) == 0) {
 			*level = (enum log_level)i;
@@ -198,5 +202,5 @@ log_parse_level(const char *text, enum log_level *level, struct ds_err *err)
 		}
 	}
 	return err_fail(err, -EINVAL,
-	    "'%s' is not error, warn, info or debug", text);
+	    "'%s' is not quiet, error, warn, info or debug", text);
 }

@@ -26,6 +26,7 @@ void log_line(struct log *l, enum log_level level, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
 int log_parse_level(const char *text, enum log_level *level, struct ds_err *err);
-	/* error, warn, info, debug: what DESTALL_LOG says. */
+	/* quiet, error, warn, info, debug: what DESTALL_LOG says.  quiet is
+	 * error here; to commands and jobs it means: no notes. */
 
 #endif

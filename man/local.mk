@@ -10,6 +10,8 @@ man_templates = \
 	%D%/destall-doctor.1.in \
 	%D%/destall-demo.1.in \
 	%D%/destall-gen.1.in \
+	%D%/destall-run.1.in \
+	%D%/destall-env.1.in \
 	%D%/destall-cache.1.in \
 	%D%/destall-serve.1.in \
 	%D%/destall-completion.1.in \

@@ -46,6 +46,8 @@ put_synopsis(const struct command *c)
 {
 	printf(".SH SYNOPSIS\n.B destall %s\n", c->name);
 	printf(".RI [ OPTION ]...\n");
+	if (c->runs_command)
+		puts(".RB [ \\-\\- ]");
 	if (*c->operands != '\0') {
 		fputs(".I ", stdout);
 		put_roff(c->operands);
@@ -65,7 +67,7 @@ put_option(const struct arg_option *o)
 	if (o->value != NULL) {
 		fputs("=\\fI", stdout);
 		put_roff(o->value);
-		fputs("\\fR", stdout);
+		fputs(o->kind == ARG_LIST ? "\\fR..." : "\\fR", stdout);
 	}
 	putchar('\n');
 	put_roff(o->help);

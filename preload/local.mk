@@ -10,10 +10,12 @@ libpreload_la_LIBADD = libguest.la
 libpreload_la_SOURCES += \
 	%D%/real.c %D%/real.h \
 	%D%/guard.c %D%/guard.h \
+	%D%/word.c %D%/word.h \
 	%D%/filter.c %D%/filter.h \
 	%D%/attached.c %D%/attached.h \
 	%D%/swap.c %D%/swap.h \
 	%D%/bring.c %D%/bring.h \
+	%D%/container.c %D%/container.h \
 	%D%/origin.c %D%/origin.h
 # end of libpreload_la_SOURCES
 
@@ -35,8 +37,3 @@ libdestall_preload_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared \
 	-Wl,-z,now -Wl,--version-script=$(srcdir)/%D%/preload.map
 EXTRA_libdestall_preload_la_DEPENDENCIES = %D%/preload.map
 EXTRA_DIST += %D%/preload.map
-libpreload_la_SOURCES = \
-	%D%/container.c %D%/container.h \
-	%D%/word.c %D%/word.h
-# end of libpreload_la_SOURCES
-libpreload_la_LIBADD = libguest.la

@@ -27,7 +27,7 @@ while read -r command; do
 	options_of line > in_bash
 	diff in_help in_bash || fail "options of $command: --help and bash completion differ"
 	sed -n "/^	$command)/,/;;/p" completion.zsh |
-	    grep -oE "'--[a-z][a-z-]*" | tr -d "'" | sort -u > in_zsh
+	    grep -oE "'[*]?--[a-z][a-z-]*" | tr -d "'*" | sort -u > in_zsh
 	diff in_help in_zsh || fail "options of $command: --help and zsh completion differ"
 	grep -q "destall.-$command" "$top_builddir/man/destall.1" || fail "destall.1 does not name $command"
 done < commands

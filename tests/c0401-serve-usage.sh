@@ -21,7 +21,7 @@ expect_refused 2 "serve: .*twice|serve: .*--cache" "$destall" serve --cache 1G -
 expect_refused 2 "serve: --stop goes with no other option" "$destall" serve --stop --cache 1G
 expect_refused 2 "serve: --ready-fd goes with --foreground" "$destall" serve --ready-fd 3
 expect_refused 2 "serve: --ready-fd: no such descriptor" "$destall" serve --foreground --ready-fd 99
-expect_refused 2 "DESTALL_LOG: 'loud' is not error, warn, info or debug" env DESTALL_LOG=loud "$destall" serve
+expect_refused 2 "DESTALL_LOG: 'loud' is not quiet, error, warn, info or debug" env DESTALL_LOG=loud "$destall" serve
 
 # What is wrong is also told to the one who started it.
 status=0

@@ -24,6 +24,7 @@ struct options {
 	struct budget cache;
 	unsigned order;
 	char last;
+	struct arg_list data;
 };
 
 static const char *const orders[] = { "random", "listed", NULL };
@@ -50,6 +51,7 @@ static const struct arg_option table[] = {
 	{ "cache", 0, ARG_BUDGET, FIELD(cache), "SIZE", "", 0, 0, NULL, NULL },
 	{ "order", 0, ARG_CHOICE, FIELD(order), "HOW", "", 0, 0, orders, NULL },
 	{ "last", 'l', ARG_PARSED, FIELD(last), "X", "", 0, 0, NULL, parse_last },
+	{ "data", 'd', ARG_LIST, FIELD(data), "DIR", "", 0, 0, NULL, NULL },
 	{ .name = NULL },
 };
 
@@ -59,6 +61,7 @@ struct line {
 };
 
 static struct options opts;
+static bool command_follows;
 static char *operands[MAX_WORDS + 1];
 static int nr_operands;
 
@@ -66,7 +69,8 @@ static int
 parse(const char *const *words, struct ds_err *err)
 {
 	char *argv[MAX_WORDS + 1] = { (char *)(uintptr_t)"command" };
-	struct args a = { .options = &opts, .operands = operands };
+	struct args a = { .options = &opts, .operands = operands,
+	    .command_follows = command_follows };
 	int argc = 1, rc;
 
 	for (; argc <= MAX_WORDS && words[argc - 1] != NULL; argc++)
@@ -85,6 +89,9 @@ show(char *out, size_t size)
 	    (int)opts.wait, opts.share, opts.cache.is_share,
 	    (int)opts.cache.bytes, opts.cache.share, opts.order, opts.last);
 
+	for (unsigned i = 0; i < opts.data.nr; i++)
+		n += snprintf(out + n, size - (size_t)n, " +%s",
+		    opts.data.text[i]);
 	for (int i = 0; i < nr_operands; i++)
 		n += snprintf(out + n, size - (size_t)n, " [%s]", operands[i]);
 	return out;
@@ -121,6 +128,8 @@ good_lines(void **state)
 		    "0 - 0 0 0 0.000 0/0/0.000 0 - [-f] [--] [--help]" },
 		{ { "--output", "--", "--", "x" },
 		    "0 -- 0 0 0 0.000 0/0/0.000 0 - [x]" },
+		{ { "--data=a", "x", "--data", "b", "-da" },
+		    "0 - 0 0 0 0.000 0/0/0.000 0 - +a +b +a [x]" },
 	};
 
 	(void)state;
@@ -132,6 +141,56 @@ good_lines(void **state)
 			fail_msg("%zu: %s", i, err.text);
 		assert_string_equal(show(out, sizeof out), cases[i].want);
 	}
+}
+
+/* destall run [OPTION]... [--] CMD [ARG]... */
+static void
+command_ends_the_options(void **state)
+{
+	static const struct line cases[] = {
+		{ { "-f", "cmd", "-f", "--data=a", "--help" },
+		    "1 - 0 0 0 0.000 0/0/0.000 0 - "
+		    "[cmd] [-f] [--data=a] [--help]" },
+		{ { "--data", "a", "-db", "cmd", "--", "x" },
+		    "0 - 0 0 0 0.000 0/0/0.000 0 - +a +b [cmd] [--] [x]" },
+		{ { "--data=a", "--", "--wrong", "--", "-f" },
+		    "0 - 0 0 0 0.000 0/0/0.000 0 - +a [--wrong] [--] [-f]" },
+		{ { "-", "--wrong" },
+		    "0 - 0 0 0 0.000 0/0/0.000 0 - [-] [--wrong]" },
+	};
+	static const char *const help[] = { "-f", "--help", "cmd", NULL };
+	struct ds_err err = { .text = "" };
+	char out[256];
+
+	(void)state;
+	command_follows = true;
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		if (parse(cases[i].words, &err) != ARGS_RUN)
+			fail_msg("%zu: %s", i, err.text);
+		assert_string_equal(show(out, sizeof out), cases[i].want);
+	}
+	assert_int_equal(parse(help, &err), ARGS_HELP);
+	command_follows = false;
+}
+
+static void
+lists_have_an_end(void **state)
+{
+	char word[] = "--data=x", *argv[ARG_LIST_MAX + 2];
+	struct args a = { .options = &opts, .operands = operands };
+	struct ds_err err = { .text = "" };
+	int argc = (int)ARG_LIST_MAX + 1;
+
+	(void)state;
+	for (unsigned i = 0; i < ARG_LIST_MAX + 2; i++)
+		argv[i] = word;
+	opts = (struct options){ .output = "-" };
+	assert_int_equal(args_parse(table, argc, argv, &a, &err), ARGS_RUN);
+	assert_int_equal(opts.data.nr, ARG_LIST_MAX);
+	opts = (struct options){ .output = "-" };
+	assert_int_equal(args_parse(table, argc + 1, argv, &a, &err), -E2BIG);
+	assert_string_equal(err.text, "--data: more than 16 of them");
+	assert_int_equal(opts.data.nr, ARG_LIST_MAX);
 }
 
 static void
@@ -265,6 +324,8 @@ sixty_four_options(void **state)
 
 UNIT_MAIN(
 	UNIT(good_lines),
+	UNIT(command_ends_the_options),
+	UNIT(lists_have_an_end),
 	UNIT(wrong_lines),
 	UNIT(long_words_are_cut),
 	UNIT(help_and_version_come_first),

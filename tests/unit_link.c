@@ -270,7 +270,9 @@ says_its_job(void **state)
 		char text[64];
 		uint64_t job;
 	} cases[] = {
-		{ "DESTALL_JOB=1f", 0x1f },
+		{ "DESTALL_JOB=000000000000001f", 0x1f },
+		{ "DESTALL_JOB=1f", 0 },
+		{ "DESTALL_JOB=0x0000000000001f", 0 },
 		{ "DESTALL_JOB=FFFFffffFFFFffff", UINT64_MAX },
 		{ "DESTALL_JOB=", 0 },
 		{ "DESTALL_JOB=0x12", 0 },

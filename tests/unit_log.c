@@ -263,9 +263,12 @@ levels_have_names(void **state)
 	assert_int_equal(level, LOG_DEBUG);
 	assert_int_equal(log_parse_level("error", &level, &err), 0);
 	assert_int_equal(level, LOG_ERROR);
+	level = LOG_DEBUG;
+	assert_int_equal(log_parse_level("quiet", &level, &err), 0);
+	assert_int_equal(level, LOG_ERROR);
 	assert_int_equal(log_parse_level("Info", &level, &err), -EINVAL);
 	assert_string_equal(err.text,
-	    "'Info' is not error, warn, info or debug");
+	    "'Info' is not quiet, error, warn, info or debug");
 	assert_int_equal(log_parse_level("", &level, &err), -EINVAL);
 }
 

@@ -205,10 +205,28 @@ odd_counts_do_no_harm(void **state)
 	}
 }
 
+static void
+without_a_count_the_time(void **state)
+{
+	struct progress p;
+
+	(void)state;
+	enter(xterm, 80);
+	progress_start(&p, "w", NULL, 0, 0);
+	progress_at(&p, 0);
+	assert_string_equal(drawn(), "");
+	stage.now += 3 * NS_PER_S;
+	progress_at(&p, 0);
+	assert_string_equal(drawn(), CLEAR "w: 3.00 s");
+	progress_end(&p);
+	leave();
+}
+
 UNIT_MAIN(
 	UNIT(silent_for_two_seconds_then_drawn),
 	UNIT(at_most_five_redraws_a_second),
 	UNIT(short_works_never_show),
 	UNIT(nothing_where_it_cannot_be_cleared),
 	UNIT(never_wider_than_the_terminal),
-	UNIT(odd_counts_do_no_harm))
+	UNIT(odd_counts_do_no_harm),
+	UNIT(without_a_count_the_time))

@@ -19,13 +19,15 @@
 
 #define MAX_COMMANDS	32
 
-extern const struct command cmd_doctor, cmd_demo, cmd_gen, cmd_cache,
-    cmd_serve, cmd_completion, cmd_help;
+extern const struct command cmd_doctor, cmd_demo, cmd_gen, cmd_run, cmd_env,
+    cmd_cache, cmd_serve, cmd_completion, cmd_help;
 
 const struct command *const commands[] = {
 	&cmd_doctor,
 	&cmd_demo,
 	&cmd_gen,
+	&cmd_run,
+	&cmd_env,
 	&cmd_cache,
 	&cmd_serve,
 	&cmd_completion,

@@ -37,6 +37,21 @@ bash_options(FILE *out, const struct command *c)
 	fputs("--help --version", out);
 }
 
+/* Where another command follows: its name; what comes after it is none of
+ * ours, and left to bash. */
+static void
+bash_command(FILE *out, const struct command *c)
+{
+	if (!c->runs_command)
+		return;
+	fprintf(out, "\t%s:%s:-*) ;;\n", c->name, c->name);
+	fprintf(out, "\t%s:%s:* | %s:--:*)\n"
+	    "\t\tmapfile -t COMPREPLY < <(compgen -c -- \"$cur\")\n"
+	    "\t\treturn ;;\n", c->name, c->name, c->name);
+	fprintf(out, "\t%s:*) if [[ \" ${COMP_WORDS[*]:2:COMP_CWORD-2} \" == "
+	    "*' -- '* ]]; then return; fi ;;\n", c->name);
+}
+
 /* What may follow "--option " or the command itself; anything else is a file,
  * which bash completes by default. */
 static void
@@ -71,6 +86,10 @@ completion_bash(FILE *out)
 	    "\tif [[ $cur == = ]]; then\n"
 	    "\t\tprev=${COMP_WORDS[COMP_CWORD-1]} cur=\n"
 	    "\tfi\n"
+	    "\tcase $command:$prev:$cur in\n", out);
+	for (unsigned i = 0; commands[i] != NULL; i++)
+		bash_command(out, commands[i]);
+	fputs("\tesac\n"
 	    "\tif (( COMP_CWORD == 1 )); then\n"
 	    "\t\twords='", out);
 	put_commands(out);
@@ -115,7 +134,8 @@ zsh_text(FILE *out, const char *text)
 static void
 zsh_option(FILE *out, const struct arg_option *o)
 {
-	fprintf(out, "\t\t\t'--%s%s[", o->name, o->kind == ARG_FLAG ? "" : "=");
+	fprintf(out, "\t\t\t'%s--%s%s[", o->kind == ARG_LIST ? "*" : "", o->name,
+	    o->kind == ARG_FLAG ? "" : "=");
 	zsh_text(out, o->help);
 	fputc(']', out);
 	if (o->kind == ARG_CHOICE) {
@@ -137,6 +157,9 @@ zsh_operands(FILE *out, const struct command *c)
 {
 	if (c->max_operands == 0) {
 		fputs("\t\t\t':'", out);
+	} else if (c->runs_command) {
+		fputs("\t\t\t'(-)1:command:_command_names -e' "
+		    "'*::argument:_normal'", out);
 	} else if (c->operand_is_command) {
 		fputs("\t\t\t'1:command:_destall_commands'", out);
 	} else if (c->operand_words != NULL) {

@@ -60,7 +60,8 @@ run(int argc, char **argv)
 }
 
 /* A standard stream that is closed would be taken by the next file that is
- * opened.  It is filled the wrong way round, so that using it still fails. */
+ * opened.  It is filled the wrong way round, so that using it still fails; for
+ * a command that we start it is closed, as it was for us. */
 static int
 fill_standard_streams(struct ds_err *err)
 {
@@ -69,7 +70,7 @@ fill_standard_streams(struct ds_err *err)
 	for (int fd = 0; fd <= STDERR_FILENO; fd++) {
 		if (fcntl(fd, F_GETFD) >= 0)
 			continue;
-		if (open("/dev/null", modes[fd]) != fd)
+		if (open("/dev/null", modes[fd] | O_CLOEXEC) != fd)
 			return err_errno(err, "cannot open /dev/null");
 	}
 	return 0;

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * cmd_env.c: `destall env`: lines for eval, after which jobs that are started
+ * with DESTALL=1 read their data from the cache.  Runs in the command only.
+ *
+ *  1. Nothing is printed unless all of it holds.
+ *  2. A shell reads back the same bytes, whatever they are; what it has evaluated
+ *     once may be evaluated again.
+ */
+
+#include <config.h>
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/command.h"
+#include "base/say.h"
+#include "loader/cmd_job.h"
+#include "loader/job_env.h"
+#include "loader/object.h"
+
+/* Jobs may be a while in coming, and never start a hub themselves. */
+#define HUB_IDLE	"--idle=1h"
+
+extern const struct command cmd_env;
+
+static void
+print_export(const char *name, const char *value)
+{
+	printf("export %s='", name);
+	for (; *value != '\0'; value++) {
+		if (*value == '\'')
+			fputs("'\\''", stdout);
+		else
+			putchar(*value);
+	}
+	puts("'");
+}
+
+static int
+print_all(const struct job *j, const struct job_options *o,
+    const char *object, struct ds_err *err)
+{
+	char *preload = job_env_preload(object, getenv("LD_PRELOAD"));
+	char *data = NULL;
+	int rc = 0;
+
+	if (preload == NULL)
+		rc = err_fail(err, -ENOMEM, "out of memory");
+	if (rc == 0 && j->roots.nr > 0)
+		rc = roots_text(&j->roots, &data, err);
+	if (rc == 0) {
+		print_export("LD_PRELOAD", preload);
+		if (data != NULL)
+			print_export("DESTALL_DATA", data);
+		if (o->cache != NULL)
+			print_export("DESTALL_CACHE", o->cache);
+	}
+	free(data);
+	free(preload);
+	return rc;
+}
+
+static int
+prepare(struct job *j, const struct job_options *o, char object[PATH_MAX],
+    struct ds_err *err)
+{
+	char idle[] = HUB_IDLE, *hub_options[] = { idle, NULL };
+	int rc;
+
+	rc = job_init(j, "env", o, err);
+	if (rc == 0)
+		rc = job_find_roots(j, o, 0, NULL, err);
+	if (rc == 0)
+		rc = object_find(object, err);
+	if (rc == 0)
+		rc = job_connect(j, hub_options, err);
+	return rc == 0 ? job_open_data(j, err) : rc;
+}
+
+static int
+run(const void *opts, int nr, char **operands)
+{
+	const struct job_options *o = opts;
+	char object[PATH_MAX];
+	struct ds_err err;
+	struct job j;
+	int rc;
+
+	(void)nr;
+	(void)operands;
+	rc = prepare(&j, o, object, &err);
+	if (rc == 0)
+		rc = print_all(&j, o, object, &err);
+	if (rc == 0 && j.roots.nr == 0)
+		job_note(&j, "no data set: name it with --data DIR");
+	job_fini(&j);
+	if (rc == 0)
+		return STATUS_OK;
+	say("env: %s", err.text);
+	return STATUS_FAILED;
+}
+
+const struct command cmd_env = {
+	.name = "env",
+	.summary = "print the variables that let jobs use the cache, for eval",
+	.operands = "",
+	.about = "Starts the hub, lists the data sets, and prints lines for the "
+	    "shell: eval \"$(destall env --data DIR)\". After that every command "
+	    "of the shell that is started with DESTALL=1 reads the data sets "
+	    "through the cache, as with destall run.",
+	.options = job_options,
+	.defaults = &job_defaults,
+	.options_size = sizeof job_defaults,
+	.run = run,
+};
