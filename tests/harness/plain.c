@@ -21,7 +21,8 @@
  *
  *     epoch 0 items N wrong N failed N
  *     all items N wrong N failed N
- *     longest N us         the longest time from open to close
+ *     longest N us slow N  the longest time from open to close, and how many
+ *                          took more than a second
  *
  * Exit status 1 if anything was wrong or failed.
  */
@@ -48,6 +49,7 @@
 #define BYTES_MAX	((size_t)4 << 20)
 #define REREADS		200		/* of a file that is being written */
 #define REREAD_NS	1000000L
+#define SLOW_US		1000000u
 
 /* No memory is asked for: a test may be failing that. */
 static char names[NAMES_MAX];
@@ -63,7 +65,7 @@ static struct {
 } opt = { .epochs = 1, .seed = 1, .parts = 1, .versions = 1, .tries = 1,
 	.how = "read" };
 
-static unsigned long items, wrong, failed, longest_us;
+static unsigned long items, wrong, failed, longest_us, slow;
 
 static void
 die(const char *what)
@@ -295,6 +297,7 @@ read_one(unsigned p)
 	took_us = now_us() - begin_us;
 	if (took_us > longest_us)
 		longest_us = took_us;
+	slow += took_us > SLOW_US;
 	if (opt.pace > 0)
 		usleep((useconds_t)opt.pace);
 }
@@ -397,7 +400,7 @@ main(int argc, char **argv)
 	for (epoch = 0; epoch < opt.epochs ||
 	    (opt.end != NULL && !is_there(opt.end)); epoch++)
 		read_epoch(epoch);
-	printf("all items %lu wrong %lu failed %lu\nlongest %lu us\n", items,
-	    wrong, failed, longest_us);
+	printf("all items %lu wrong %lu failed %lu\nlongest %lu us slow %lu\n",
+	    items, wrong, failed, longest_us, slow);
 	return wrong + failed > 0;
 }
