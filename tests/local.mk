@@ -124,6 +124,7 @@ scenarios = \
 	%D%/c0502-cache-warm.sh \
 	%D%/c0503-cache-drop.sh \
 	%D%/c0601-demo.sh \
+	%D%/c0720-law.sh \
 	%D%/n0001-failing-memory.sh \
 	%D%/n0002-failing-output.sh \
 	%D%/n0003-storm.sh \
@@ -151,6 +152,11 @@ scenarios = \
 	%D%/n0415-failing-points.sh \
 	%D%/n0420-cache-midway.sh \
 	%D%/n0421-cache-relisted.sh \
+	%D%/n0700-cache-full.sh \
+	%D%/n0701-files-change.sh \
+	%D%/n0702-no-hub.sh \
+	%D%/n0703-failing-calls.sh \
+	%D%/n0704-storm.sh \
 	%D%/x0200-gen-kill.sh \
 	%D%/x0201-gen-signal.sh \
 	%D%/x0400-hub-kill.sh \
