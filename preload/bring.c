@@ -21,6 +21,7 @@
 #include "cache/claim.h"
 #include "cache/source_file.h"
 #include "preload/container.h"
+#include "preload/hush.h"
 
 #define PIECE		((size_t)1 << 20)
 #define TICK_NS		(20 * NS_PER_MS)	/* of a file's times */
@@ -138,8 +139,12 @@ static bool
 fetch(struct ds_data *d, uint64_t i, int fd, struct ask_lease *lease)
 {
 	uint32_t crc = 0;
-	int rc = read_listed(d, i, fd, lease->fd, &crc);
+	struct hush hush;
+	int rc;
 
+	hush_begin(&hush);
+	rc = read_listed(d, i, fd, lease->fd, &crc);
+	hush_end(&hush);
 	io_close(&lease->fd);
 	if (rc == 0)
 		rc = crash_point("bring.closed");
