@@ -9,6 +9,7 @@ AM_TESTS_ENVIRONMENT = \
 TEST_EXTENSIONS = .sh
 SH_LOG_COMPILER = $(SHELL)
 EXTRA_DIST += %D%/lib.sh %D%/gen.sh %D%/hub.sh %D%/cache.sh %D%/cachecmd.sh \
+	%D%/compat.sh \
 	%D%/faults.sh %D%/suite.sh %D%/check-all %D%/fresh-debian
 
 include %D%/harness/local.mk
@@ -124,6 +125,7 @@ scenarios = \
 	%D%/c0502-cache-warm.sh \
 	%D%/c0503-cache-drop.sh \
 	%D%/c0601-demo.sh \
+	%D%/c0710-programs.sh \
 	%D%/n0001-failing-memory.sh \
 	%D%/n0002-failing-output.sh \
 	%D%/n0003-storm.sh \
