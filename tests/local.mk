@@ -126,7 +126,9 @@ scenarios = \
 	%D%/c0503-cache-drop.sh \
 	%D%/c0601-demo.sh \
 	%D%/c0710-programs.sh \
+	%D%/c0711-languages.sh \
 	%D%/c0712-stat.sh \
+	%D%/c0715-pictures.sh \
 	%D%/n0001-failing-memory.sh \
 	%D%/n0002-failing-output.sh \
 	%D%/n0003-storm.sh \

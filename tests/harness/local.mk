@@ -23,6 +23,7 @@ harness_programs = \
 	%D%/slowstat \
 	%D%/starter \
 	%D%/storm \
+	%D%/streams \
 	%D%/victim
 # end of harness_programs
 check_PROGRAMS += $(harness_programs)
@@ -49,6 +50,7 @@ check_PROGRAMS += $(harness_programs)
 %C%_starter_LDADD = libdestall.la
 %C%_starter_LDFLAGS = $(AM_LDFLAGS) -no-install
 %C%_storm_LDADD =
+%C%_streams_LDADD =
 %C%_victim_LDADD =
 
 # A -rpath makes libtool build a real shared object of what is not installed.
