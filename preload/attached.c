@@ -19,13 +19,15 @@
 #include "preload/word.h"
 
 #define RETRY_NS	(10 * NS_PER_S)	/* after a failure */
-#define AGAIN_NS	NS_PER_S	/* for one who closes descriptors */
+#define AGAIN_NS	NS_PER_S	/* for one who keeps closing descriptors */
+#define AGAIN_FREE	16u	/* times without that pause */
 #define LOCK_NS		(30 * NS_PER_S)	/* another may be listing files */
 #define POLL_NS		100000
 
 static _Atomic(struct attached *) current;
 static _Atomic uint64_t failed_ns;	/* when attaching failed; 0: never */
 static _Atomic int lock_owner;		/* a pid, or 0 */
+static _Atomic unsigned nr_lost;
 
 /*--- the lock ------------------------------------------------------------*/
 
@@ -94,10 +96,12 @@ attach_root(struct attached *a, const char *root, struct ds_err *err)
 	return 0;
 }
 
+/* Who had a hub goes on with what that one has cached. */
 static void
 say_plain(const struct ds_err *err)
 {
-	word_say("%s: files are read as without destall", err->text);
+	word_say("%s: files %sare read as without destall", err->text,
+	    attached_peek() != NULL ? "that are not cached yet " : "");
 }
 
 static void
@@ -222,16 +226,15 @@ attached_get(void)
 void
 attached_lost(struct attached *a)
 {
-	if (clock_now_ns() - a->made_ns >= AGAIN_NS)
+	/* relaxed: a count, and a hint */
+	if (atomic_fetch_add_explicit(&nr_lost, 1, memory_order_relaxed) <
+	    AGAIN_FREE || clock_now_ns() - a->made_ns >= AGAIN_NS)
 		atomic_store_explicit(&a->lost, true, memory_order_relaxed);
 }
 
 void
 attached_hub_gone(struct attached *a)
 {
-	if (!is_mine(a) || failed_lately())
-		return;
-	word_say("the hub is gone: files that it has not cached are read as "
-	    "without destall");
-	(void)attach(a);
+	if (is_mine(a))
+		(void)attach(a);
 }

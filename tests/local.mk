@@ -40,6 +40,7 @@ unit_tests = \
 	%D%/unit_command \
 	%D%/unit_roots \
 	%D%/unit_container \
+	%D%/unit_filter \
 	%D%/unit_listing \
 	%D%/unit_loop \
 	%D%/unit_helper \
@@ -71,6 +72,7 @@ unit_tests = \
 # end of unit_tests
 preload_ldadd = libleak.la libpreload.la $(CMOCKA_LIBS)
 %C%_unit_container_LDADD = $(preload_ldadd)
+%C%_unit_filter_LDADD = $(preload_ldadd)
 %C%_unit_word_LDADD = $(preload_ldadd)
 fake_hub = %D%/harness/fakehub.c %D%/harness/fakehub.h
 %C%_unit_data_SOURCES = %D%/unit_data.c $(fake_hub)
