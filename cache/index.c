@@ -16,7 +16,6 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <linux/futex.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -176,10 +175,15 @@ index_find(const struct index_map *m, const char *name, size_t len)
 	return -ENOENT;
 }
 
+/* By hand: open() may be called in a handler of signals, and is to be quick. */
 void
 index_file_name(char name[STORE_NAME_MAX], uint64_t file)
 {
-	(void)snprintf(name, STORE_NAME_MAX, "%016" PRIx64, file);
+	static const char digits[] = "0123456789abcdef";
+
+	for (unsigned i = 0; i < 16; i++)
+		name[i] = digits[file >> (60 - 4 * i) & 15];
+	name[16] = '\0';
 }
 
 /*--- waiting -------------------------------------------------------------*/
