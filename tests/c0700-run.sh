@@ -153,14 +153,13 @@ cmp bytes copy || fail "standard input or output is not as it was"
 "$destall" run --data data -- true 2> /dev/null | cat > "$work/out"
 expect_no_out
 # Who reads what the command writes sees its end when the command closes it.
-mkfifo wait
-quiet "$destall" run sh -c 'echo first; exec >&-; read -r word < wait' | cat > copy &
-reader=$!
-exec 8> wait
-wait $reader || fail "cat"
-[ "$(cat copy)" = first ] || fail "not what the command wrote"
-echo go >&8
-exec 8>&-
+mkfifo wait written
+env DESTALL_LOG=quiet "$destall" run sh -c 'echo first; exec >&-; read -r word < wait' > written &
+job=$!
+[ "$(cat written)" = first ] || fail "not what the command wrote"
+[ -d "/proc/$job" ] || fail "it ended too early to tell"
+echo go > wait
+wait $job || fail "the command failed"
 # A standard error that nobody reads changes nothing.
 status=0
 mkfifo gone
@@ -181,8 +180,10 @@ plain_job() {
 plain_job env DESTALL=0
 expect_one_line 'run: DESTALL=0: the job runs without the cache$'
 stop_hub
-mkdir "$work/forbidden"
-plain_job env DESTALL_HUB="$work/forbidden/none/s"
+mkdir -m 777 "$work/forbidden"
+plain_job env DESTALL_HUB="$work/forbidden/s"
+expect_one_line 'run: .*: the job runs without the cache$'
+plain_job env DESTALL_HUB="$work/none/none/s"
 expect_one_line 'run: .*: the job runs without the cache$'
 plain_job env DESTALL_HUB=relative
 expect_one_line 'run: .*: the job runs without the cache$'
