@@ -8,7 +8,7 @@ AM_TESTS_ENVIRONMENT = \
 	PYTHON='$(PYTHON)'; export PYTHON;
 TEST_EXTENSIONS = .sh
 SH_LOG_COMPILER = $(SHELL)
-EXTRA_DIST += %D%/lib.sh %D%/gen.sh %D%/hub.sh %D%/cache.sh %D%/cachecmd.sh \
+EXTRA_DIST += %D%/lib.sh %D%/gen.sh %D%/hub.sh %D%/cache.sh %D%/cachecmd.sh %D%/run.sh \
 	%D%/faults.sh %D%/suite.sh %D%/check-all %D%/fresh-debian
 
 include %D%/harness/local.mk
@@ -62,6 +62,9 @@ unit_tests = \
 	%D%/unit_data \
 	%D%/unit_get \
 	%D%/unit_get_threads \
+	%D%/unit_object \
+	%D%/unit_job_env \
+	%D%/unit_saved \
 	%D%/unit_gen_picture \
 	%D%/unit_gen_plan \
 	%D%/unit_gen_tar \
@@ -126,6 +129,9 @@ scenarios = \
 	%D%/c0502-cache-warm.sh \
 	%D%/c0503-cache-drop.sh \
 	%D%/c0601-demo.sh \
+	%D%/c0700-run.sh \
+	%D%/c0701-env.sh \
+	%D%/c0702-run-signals.sh \
 	%D%/n0001-failing-memory.sh \
 	%D%/n0002-failing-output.sh \
 	%D%/n0003-storm.sh \
