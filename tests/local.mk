@@ -87,6 +87,7 @@ scenarios = \
 	%D%/a0008-dist.sh \
 	%D%/a0009-shell.sh \
 	%D%/a0010-docs.sh \
+	%D%/a0011-preload.sh \
 	%D%/b0001-harness.sh \
 	%D%/b0002-harness-fail.sh \
 	%D%/b0003-harness-slow.sh \
