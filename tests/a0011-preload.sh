@@ -63,17 +63,17 @@ ln -s file data/link
 ln -s nowhere data/dangling
 mkfifo data/fifo
 echo "in it" > scratch/here
-if command -v setfattr > /dev/null; then
-	setfattr -n user.mark -v value data/file 2> /dev/null || :
-fi
+"$program" mark data/file > /dev/null
 
 # same HOW PATH...: as without it.  Once before, for what the first reader of a
-# file changes.
+# file changes; $prepare comes before each.
+prepare=:
 same() {
+	$prepare
 	"$program" "$@" > /dev/null 2>&1 || fail "wrapped $*"
-	call_hook again
+	$prepare
 	"$program" "$@" > "$work/plain" 2> "$work/plain.err" || fail "wrapped $*"
-	call_hook again
+	$prepare
 	with_object "$program" "$@" > "$work/loaded" 2> "$work/loaded.err" ||
 	    fail "wrapped $*, with the object: exit status $?"
 	diff "$work/plain" "$work/loaded" > "$work/out" ||
@@ -88,16 +88,16 @@ for file in file empty closed sticky hard link dangling fifo folder missing; do
 done
 same look /dev/null "$PWD/data//./folder/../file"
 
-again() {
+make_files() {
 	rm -rf changed
 	mkdir changed changed/folder
 	echo file > changed/file
 	touch -d @1500000000 changed/file changed/folder
 	chmod 600 changed/file changed/folder
 }
-again
+prepare=make_files
 same change "$PWD/changed/file" "$PWD/changed/folder"
-again() { :; }
+prepare=:
 same create "$PWD/scratch"
 same fail "$PWD/scratch"
 same move "$PWD/scratch"

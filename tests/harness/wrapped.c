@@ -5,6 +5,7 @@
  *
  *     wrapped look PATH...     opens, reads and stats, by every name
  *     wrapped change PATH...   says of a descriptor what changes the file
+ *     wrapped mark PATH...     gives it an attribute, where there are such
  *     wrapped create DIR       new files, with and without a name
  *     wrapped fail DIR         what must fail
  *     wrapped move DIR         into it, and relative paths
@@ -103,8 +104,9 @@ main(int argc, char **argv)
 		const char *name;
 		void	(*run)(const char *path);
 	} ways[] = {
-		{ "look", look }, { "change", change }, { "create", create },
-		{ "fail", fail }, { "move", move_about }, { "cancel", cancel },
+		{ "look", look }, { "change", change }, { "mark", mark },
+		{ "create", create }, { "fail", fail }, { "move", move_about },
+		{ "cancel", cancel },
 	};
 	unsigned way = 0, nr = sizeof ways / sizeof ways[0];
 

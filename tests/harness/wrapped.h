@@ -44,6 +44,7 @@ _Noreturn void give_up(const char *what);
 
 void look(const char *path);		/* without changing anything */
 void change(const char *path);		/* mode, times, attributes */
+void mark(const char *path);		/* with an attribute to look at */
 void create(const char *dir);
 void fail(const char *dir);		/* everything that must fail */
 void move_about(const char *dir);

@@ -89,6 +89,14 @@ change(const char *path)
 	close(fd);
 }
 
+/* Not by a descriptor, and not everywhere possible. */
+void
+mark(const char *path)
+{
+	begin();
+	show("setxattr", "path", setxattr(path, "user.mark", "value", 5, 0));
+}
+
 /* In a process of its own: a program that forgot the mode is ended. */
 static void
 create_checked(const struct opener *o, const char *path)
