@@ -57,6 +57,7 @@ unit_tests = \
 	%D%/unit_data \
 	%D%/unit_get \
 	%D%/unit_get_threads \
+	%D%/unit_guard \
 	%D%/unit_gen_picture \
 	%D%/unit_gen_plan \
 	%D%/unit_gen_tar \
@@ -69,6 +70,7 @@ fake_hub = %D%/harness/fakehub.c %D%/harness/fakehub.h
 %C%_unit_data_SOURCES = %D%/unit_data.c $(fake_hub)
 %C%_unit_get_SOURCES = %D%/unit_get.c $(fake_hub)
 %C%_unit_get_threads_SOURCES = %D%/unit_get_threads.c $(fake_hub)
+%C%_unit_guard_LDADD = libleak.la libpreload.la $(CMOCKA_LIBS)
 check_PROGRAMS += $(unit_tests)
 testhub = %D%/harness/testhub.c %D%/harness/testhub.h
 %C%_unit_hub_SOURCES = %D%/unit_hub.c $(testhub)
