@@ -65,6 +65,7 @@ unit_tests = \
 	%D%/unit_object \
 	%D%/unit_job_env \
 	%D%/unit_saved \
+	%D%/unit_guard \
 	%D%/unit_gen_picture \
 	%D%/unit_gen_plan \
 	%D%/unit_gen_tar \
@@ -81,6 +82,7 @@ fake_hub = %D%/harness/fakehub.c %D%/harness/fakehub.h
 %C%_unit_data_SOURCES = %D%/unit_data.c $(fake_hub)
 %C%_unit_get_SOURCES = %D%/unit_get.c $(fake_hub)
 %C%_unit_get_threads_SOURCES = %D%/unit_get_threads.c $(fake_hub)
+%C%_unit_guard_LDADD = libleak.la libpreload.la $(CMOCKA_LIBS)
 check_PROGRAMS += $(unit_tests)
 testhub = %D%/harness/testhub.c %D%/harness/testhub.h
 %C%_unit_hub_SOURCES = %D%/unit_hub.c $(testhub)
@@ -99,6 +101,7 @@ scenarios = \
 	%D%/a0008-dist.sh \
 	%D%/a0009-shell.sh \
 	%D%/a0010-docs.sh \
+	%D%/a0011-preload.sh \
 	%D%/b0001-harness.sh \
 	%D%/b0002-harness-fail.sh \
 	%D%/b0003-harness-slow.sh \

@@ -22,7 +22,8 @@ harness_programs = \
 	%D%/slowstat \
 	%D%/starter \
 	%D%/storm \
-	%D%/victim
+	%D%/victim \
+	%D%/wrapped
 # end of harness_programs
 check_PROGRAMS += $(harness_programs)
 %C%_holder_LDADD = libguest.la
@@ -46,6 +47,11 @@ check_PROGRAMS += $(harness_programs)
 %C%_starter_LDFLAGS = $(AM_LDFLAGS) -no-install
 %C%_storm_LDADD =
 %C%_victim_LDADD =
+%C%_wrapped_SOURCES = %D%/wrapped.c %D%/wrapped.h \
+	%D%/wrapped_look.c \
+	%D%/wrapped_change.c \
+	%D%/wrapped_fail.c
+%C%_wrapped_LDADD =
 
 # A -rpath makes libtool build a real shared object of what is not installed.
 # Shims are built without fortification and builtins, which would wrap what
