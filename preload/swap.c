@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * swap.c: a descriptor that was just opened becomes one of the cache's.  Runs
- * in any program that the object is preloaded in, in any of its threads.
+ * swap.c: a descriptor that was just opened becomes one of the cache's.
+ * Runs in any program that the object is preloaded in, in any of its threads.
  */
 
 #include <config.h>
