@@ -48,7 +48,8 @@ index_size(uint64_t nr_items, uint64_t nr_slots, uint64_t names_bytes)
 {
 	size_t items, slots, size;
 
-	if (__builtin_mul_overflow(nr_items, sizeof(struct index_item), &items) ||
+	if (__builtin_mul_overflow(nr_items, sizeof(struct index_item),
+	    &items) ||
 	    __builtin_mul_overflow(nr_slots, 2 * sizeof(uint32_t), &slots) ||
 	    __builtin_add_overflow(items, slots, &size) ||
 	    __builtin_add_overflow(size, sizeof(struct index), &size) ||

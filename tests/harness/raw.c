@@ -469,7 +469,8 @@ current(void)
 
 /* The file that the store has for an item, as a reader gets it. */
 static void
-print_copy(struct user *u, const char *which, uint64_t i, const struct stat *want)
+print_copy(struct user *u, const char *which, uint64_t i,
+    const struct stat *want)
 {
 	const struct index_map *m = &u->data.index;
 	int64_t found = index_find_copy(m, want->st_ino);
