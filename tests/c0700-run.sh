@@ -99,7 +99,6 @@ same() {
 	quiet "$destall" run --data data -- "$@" > got || fail "run $* fails"
 	diff want got || fail "$* sees the difference"
 }
-# The folders of the test itself hold the number of the process.
 show="grep -E '^(Sig[BIC]|ShdP|Umask|Groups|NoNewPrivs|Seccomp|Cpus_allowed)' /proc/self/status
 	pwd; ls /proc/self/fd | wc -l; ls -l /proc/self/fd/ | sed -n 's/.* \([0-9]* -> [^p].*\)/\1/p' | grep -v /proc/
 	ulimit -a; cat /proc/self/oom_score_adj; ps -o pgid= -p \$\$"
@@ -153,12 +152,12 @@ cmp bytes copy || fail "standard input or output is not as it was"
 "$destall" run --data data -- true 2> /dev/null | cat > "$work/out"
 expect_no_out
 # Who reads what the command writes sees its end when the command closes it.
-mkfifo wait written
-env DESTALL_LOG=quiet "$destall" run sh -c 'echo first; exec >&-; read -r word < wait' > written &
+mkfifo hold written
+env DESTALL_LOG=quiet "$destall" run sh -c 'echo first; exec >&-; read -r word < hold' > written &
 job=$!
 [ "$(cat written)" = first ] || fail "not what the command wrote"
 [ -d "/proc/$job" ] || fail "it ended too early to tell"
-echo go > wait
+echo go > hold
 wait $job || fail "the command failed"
 # A standard error that nobody reads changes nothing.
 status=0
