@@ -136,6 +136,15 @@ patch_x(struct statx *stx, const struct origin *o)
 	stx->stx_ctime = stx->stx_mtime;
 }
 
+/* A kernel may leave out what it was not asked for, and say so: then it is left
+ * out here, too. */
+static bool
+ask_again(const struct origin *o, unsigned mask, int flags, struct statx *now)
+{
+	return (mask & KEY_MASK) == KEY_MASK ||
+	    statx(AT_FDCWD, o->path, flags, mask, now) == 0;
+}
+
 void
 origin_statx(struct statx *stx, unsigned mask, int flags)
 {
@@ -145,9 +154,10 @@ origin_statx(struct statx *stx, unsigned mask, int flags)
 	if (!find(&o, makedev(stx->stx_dev_major, stx->stx_dev_minor),
 	    stx->stx_ino))
 		return;
-	if (o.path[0] != '\0' && statx(AT_FDCWD, o.path, flags &
-	    ~(AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW), mask | KEY_MASK, &now) == 0
-	    && is_listed(&now, o.key))
+	flags &= ~(AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW);
+	if (o.path[0] != '\0' &&
+	    statx(AT_FDCWD, o.path, flags, mask | KEY_MASK, &now) == 0 &&
+	    is_listed(&now, o.key) && ask_again(&o, mask, flags, &now))
 		*stx = now;
 	else
 		patch_x(stx, &o);

@@ -4,6 +4,9 @@
  *
  * A path can name a substitute, too: /proc/self/fd/N, or an empty one with
  * AT_EMPTY_PATH.  So all of them look at what the kernel said.
+ *
+ * Node and whatever else is built on libuv calls statx(2) by syscall(), which is
+ * wrapped for the three calls that stat, and for no other.
  */
 
 #include <config.h>
@@ -12,6 +15,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <sys/syscall.h>
 
 #include "preload/guard.h"
 #include "preload/origin.h"
@@ -34,6 +40,18 @@ answer(int rc, struct stat *st)
 
 	if (rc == 0 && origin_suspect(st->st_mode) && guard_enter(&g)) {
 		origin_stat(st);
+		guard_leave(&g);
+	}
+	return rc;
+}
+
+static inline int
+answer_x(int rc, struct statx *stx, unsigned mask, int flags)
+{
+	struct guard g;
+
+	if (rc == 0 && origin_suspect(stx->stx_mode) && guard_enter(&g)) {
+		origin_statx(stx, mask, flags);
 		guard_leave(&g);
 	}
 	return rc;
@@ -154,15 +172,53 @@ wrap_statx(int dir, const char *path, int flags, unsigned mask,
     struct statx *stx)
 {
 	real_statx *call = REAL(statx);
-	struct guard g;
-	int rc;
 
 	if (call == NULL)
 		return -1;
-	rc = call(dir, path, flags, mask, stx);
-	if (rc == 0 && origin_suspect(stx->stx_mode) && guard_enter(&g)) {
-		origin_statx(stx, mask, flags);
-		guard_leave(&g);
+	return answer_x(call(dir, path, flags, mask, stx), stx, mask, flags);
+}
+
+/*--- without a name of their own -----------------------------------------*/
+
+#define NR_ARGS 6
+
+static void *
+pointer(long arg)
+{
+	return (void *)(uintptr_t)arg;
+}
+
+/* The C library's struct stat is the kernel's on systems of 64 bits. */
+static long
+answer_call(long rc, long number, const long a[NR_ARGS])
+{
+	switch (number) {
+	case SYS_statx:
+		return answer_x((int)rc, pointer(a[4]), (unsigned)a[3],
+		    (int)a[2]);
+	case SYS_fstat:
+		return answer((int)rc, pointer(a[1]));
+	case SYS_newfstatat:
+		return answer((int)rc, pointer(a[2]));
+	default:
+		return rc;
 	}
-	return rc;
+}
+
+/* As the C library does, it takes six whatever there are. */
+long
+wrap_syscall(long number, ...)
+{
+	real_syscall *call = REAL(syscall);
+	long a[NR_ARGS];
+	va_list ap;
+
+	va_start(ap, number);
+	for (unsigned i = 0; i < NR_ARGS; i++)
+		a[i] = va_arg(ap, long);
+	va_end(ap);
+	if (call == NULL)
+		return -1;
+	return answer_call(call(number, a[0], a[1], a[2], a[3], a[4], a[5]),
+	    number, a);
 }

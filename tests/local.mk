@@ -9,6 +9,8 @@ AM_TESTS_ENVIRONMENT = \
 TEST_EXTENSIONS = .sh
 SH_LOG_COMPILER = $(SHELL)
 EXTRA_DIST += %D%/lib.sh %D%/gen.sh %D%/hub.sh %D%/cache.sh %D%/cachecmd.sh %D%/run.sh \
+EXTRA_DIST += %D%/lib.sh %D%/gen.sh %D%/hub.sh %D%/cache.sh %D%/cachecmd.sh \
+	%D%/compat.sh \
 	%D%/faults.sh %D%/suite.sh %D%/check-all %D%/fresh-debian
 
 include %D%/harness/local.mk
@@ -135,6 +137,10 @@ scenarios = \
 	%D%/c0700-run.sh \
 	%D%/c0701-env.sh \
 	%D%/c0702-run-signals.sh \
+	%D%/c0710-programs.sh \
+	%D%/c0711-languages.sh \
+	%D%/c0712-stat.sh \
+	%D%/c0715-pictures.sh \
 	%D%/n0001-failing-memory.sh \
 	%D%/n0002-failing-output.sh \
 	%D%/n0003-storm.sh \

@@ -8,6 +8,7 @@ libleak_la_SOURCES = %D%/leak.c %D%/leak.h %D%/heap.c %D%/heap.h %D%/unit.h \
 	%D%/folder.h
 
 harness_programs = \
+	%D%/fields \
 	%D%/frames \
 	%D%/holder \
 	%D%/cacheframes \
@@ -24,6 +25,8 @@ harness_programs = \
 	%D%/storm \
 	%D%/victim \
 	%D%/wrapped
+	%D%/streams \
+	%D%/victim
 # end of harness_programs
 check_PROGRAMS += $(harness_programs)
 %C%_holder_LDADD = libguest.la
@@ -31,6 +34,9 @@ check_PROGRAMS += $(harness_programs)
 %C%_items_LDADD = libguest.la
 %C%_job_SOURCES = %D%/job.c %D%/content.h
 %C%_job_LDADD = libdestall.la
+%C%_fields_SOURCES = %D%/fields.c %D%/fields.h %D%/fields_ask.c \
+	%D%/fields_open.c %D%/fields_copies.c
+%C%_fields_LDADD =
 %C%_frames_LDADD = libhost.la
 %C%_leaser_LDADD = libhost.la
 %C%_leaky_LDADD = libleak.la
@@ -46,6 +52,7 @@ check_PROGRAMS += $(harness_programs)
 %C%_starter_LDADD = libdestall.la
 %C%_starter_LDFLAGS = $(AM_LDFLAGS) -no-install
 %C%_storm_LDADD =
+%C%_streams_LDADD =
 %C%_victim_LDADD =
 %C%_wrapped_SOURCES = %D%/wrapped.c %D%/wrapped.h \
 	%D%/wrapped_look.c \
