@@ -18,14 +18,15 @@
 #include "hub/api.h"
 #include "preload/word.h"
 
-#define RETRY_NS	(10 * NS_PER_S)	/* after a failure */
+#define RETRY_NS	(10 * NS_PER_S)	/* after a failure, at least */
+#define RETRY_SHARE	60u		/* of the time may be lost in trying */
 #define AGAIN_NS	NS_PER_S	/* for one who keeps closing descriptors */
-#define AGAIN_FREE	16u	/* times without that pause */
+#define AGAIN_FREE	16u		/* times without that pause */
 #define LOCK_NS		(30 * NS_PER_S)	/* another may be listing files */
 #define POLL_NS		100000
 
 static _Atomic(struct attached *) current;
-static _Atomic uint64_t failed_ns;	/* when attaching failed; 0: never */
+static _Atomic uint64_t put_off_ns;	/* no attaching before; 0: at once */
 static _Atomic int lock_owner;		/* a pid, or 0 */
 static _Atomic unsigned nr_lost;
 
@@ -162,14 +163,37 @@ retire(struct attached *a)
 	free(a);
 }
 
+/*--- and when ------------------------------------------------------------*/
+
+/* A hub that stands still costs as long as any answer is waited for, each time
+ * that it is asked. */
+static void
+put_off(uint64_t took_ns)
+{
+	uint64_t pause_ns = took_ns * RETRY_SHARE;
+
+	/* relaxed: a hint, nothing hangs on when it is seen */
+	atomic_store_explicit(&put_off_ns, clock_now_ns() +
+	    (pause_ns > RETRY_NS ? pause_ns : RETRY_NS), memory_order_relaxed);
+}
+
+static bool
+is_put_off(void)
+{
+	uint64_t until_ns = atomic_load_explicit(&put_off_ns,
+	    memory_order_relaxed);
+
+	return until_ns != 0 && clock_now_ns() < until_ns;
+}
+
 static struct attached *
 replace(struct attached *old)
 {
+	uint64_t begin_ns = clock_now_ns();
 	struct attached *a = make();
 
 	if (a == NULL) {
-		atomic_store_explicit(&failed_ns, clock_now_ns(),
-		    memory_order_relaxed);
+		put_off(clock_now_ns() - begin_ns);
 		return old;
 	}
 	/* release: pairs with the acquires of those who look */
@@ -179,24 +203,15 @@ replace(struct attached *old)
 	return a;
 }
 
-static bool
-failed_lately(void)
-{
-	uint64_t at_ns = atomic_load_explicit(&failed_ns,
-	    memory_order_relaxed);
-
-	return at_ns != 0 && clock_now_ns() - at_ns < RETRY_NS;
-}
-
 static struct attached *
 attach(struct attached *old)
 {
 	struct attached *a;
 
-	if (failed_lately() || !lock())
+	if (is_put_off() || !lock())
 		return old;
 	a = attached_peek();
-	if (a == old && !failed_lately())
+	if (a == old && !is_put_off())
 		a = replace(old);
 	unlock();
 	return a;
@@ -233,8 +248,15 @@ attached_lost(struct attached *a)
 }
 
 void
-attached_hub_gone(struct attached *a)
+attached_hub_gone(struct attached *a, uint64_t took_ns)
 {
-	if (is_mine(a))
+	if (!is_mine(a) || is_put_off())
+		return;
+	if (took_ns < LINK_DEADLINE_NS) {
 		(void)attach(a);
+		return;
+	}
+	word_say("the hub does not answer: files that are not cached yet are "
+	    "read as without destall");
+	put_off(took_ns);	/* nor will it now */
 }

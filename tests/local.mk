@@ -12,6 +12,7 @@ EXTRA_DIST += %D%/lib.sh %D%/gen.sh %D%/hub.sh %D%/cache.sh %D%/cachecmd.sh %D%/
 EXTRA_DIST += %D%/lib.sh %D%/gen.sh %D%/hub.sh %D%/cache.sh %D%/cachecmd.sh \
 	%D%/compat.sh \
 	%D%/faults.sh %D%/suite.sh %D%/check-all %D%/fresh-debian
+	%D%/faults.sh %D%/preloaded.sh %D%/suite.sh %D%/check-all %D%/fresh-debian
 
 include %D%/harness/local.mk
 
@@ -184,7 +185,9 @@ scenarios = \
 	%D%/x0501-all-killed.sh \
 	%D%/x0502-orphan-writer.sh \
 	%D%/x0503-exec-segv.sh \
-	%D%/x0504-insert-signal.sh
+	%D%/x0504-insert-signal.sh \
+	%D%/x0700-hub-killed.sh \
+	%D%/x0701-reader-killed.sh
 # end of scenarios
 dist_check_SCRIPTS += $(scenarios)
 TESTS += $(scenarios)

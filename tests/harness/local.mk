@@ -17,6 +17,7 @@ harness_programs = \
 	%D%/leaky \
 	%D%/leaser \
 	%D%/mkset \
+	%D%/plain \
 	%D%/raw \
 	%D%/reader \
 	%D%/sampler \
@@ -42,6 +43,9 @@ check_PROGRAMS += $(harness_programs)
 %C%_leaky_LDADD = libleak.la
 %C%_mkset_SOURCES = %D%/mkset.c %D%/content.h
 %C%_mkset_LDADD = libguest.la
+# What knows nothing of us, links nothing of ours.
+%C%_plain_SOURCES = %D%/plain.c %D%/content.h
+%C%_plain_LDADD =
 %C%_raw_LDADD = libhost.la
 %C%_reader_LDADD =
 %C%_sampler_SOURCES = %D%/sampler.c %D%/content.h
