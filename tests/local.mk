@@ -8,11 +8,9 @@ AM_TESTS_ENVIRONMENT = \
 	PYTHON='$(PYTHON)'; export PYTHON;
 TEST_EXTENSIONS = .sh
 SH_LOG_COMPILER = $(SHELL)
-EXTRA_DIST += %D%/lib.sh %D%/gen.sh %D%/hub.sh %D%/cache.sh %D%/cachecmd.sh %D%/run.sh \
 EXTRA_DIST += %D%/lib.sh %D%/gen.sh %D%/hub.sh %D%/cache.sh %D%/cachecmd.sh \
-	%D%/compat.sh \
-	%D%/faults.sh %D%/suite.sh %D%/check-all %D%/fresh-debian
-	%D%/faults.sh %D%/preloaded.sh %D%/suite.sh %D%/check-all %D%/fresh-debian
+	%D%/run.sh %D%/compat.sh %D%/preloaded.sh %D%/faults.sh %D%/suite.sh \
+	%D%/check-all %D%/fresh-debian
 
 include %D%/harness/local.mk
 

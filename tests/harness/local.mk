@@ -24,10 +24,9 @@ harness_programs = \
 	%D%/slowstat \
 	%D%/starter \
 	%D%/storm \
+	%D%/streams \
 	%D%/victim \
 	%D%/wrapped
-	%D%/streams \
-	%D%/victim
 # end of harness_programs
 check_PROGRAMS += $(harness_programs)
 %C%_holder_LDADD = libguest.la
