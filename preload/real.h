@@ -88,7 +88,8 @@ static_assert(sizeof(struct statvfs) == sizeof(struct statvfs64),
 	    const char *path, struct stat *st, int flags)) \
 	X(int, statx, statx, (int dir, const char *path, int flags, \
 	    unsigned mask, struct statx *stx)) \
-	X(long, syscall, syscall, (long number, ...)) \
+	X(long, syscall, syscall, (long number, long a, long b, long c, \
+	    long d, long e, long f)) \
 	\
 	X(ssize_t, fgetxattr, fgetxattr, \
 	    (int fd, const char *name, void *value, size_t size)) \

@@ -15,7 +15,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdarg.h>
 #include <stdint.h>
 #include <sys/syscall.h>
 
@@ -180,45 +179,32 @@ wrap_statx(int dir, const char *path, int flags, unsigned mask,
 
 /*--- without a name of their own -----------------------------------------*/
 
-#define NR_ARGS 6
-
 static void *
 pointer(long arg)
 {
 	return (void *)(uintptr_t)arg;
 }
 
-/* The C library's struct stat is the kernel's on systems of 64 bits. */
-static long
-answer_call(long rc, long number, const long a[NR_ARGS])
-{
-	switch (number) {
-	case SYS_statx:
-		return answer_x((int)rc, pointer(a[4]), (unsigned)a[3],
-		    (int)a[2]);
-	case SYS_fstat:
-		return answer((int)rc, pointer(a[1]));
-	case SYS_newfstatat:
-		return answer((int)rc, pointer(a[2]));
-	default:
-		return rc;
-	}
-}
-
-/* As the C library does, it takes six whatever there are. */
+/* As the C library does, it takes six arguments whatever there are.  Calls
+ * that are not ours are the last thing it does: the compiler makes a jump of
+ * it, so that one which comes back with another stack finds it as it left it.
+ * The C library's struct stat is the kernel's on systems of 64 bits. */
 long
-wrap_syscall(long number, ...)
+wrap_syscall(long number, long a, long b, long c, long d, long e, long f)
 {
 	real_syscall *call = REAL(syscall);
-	long a[NR_ARGS];
-	va_list ap;
 
-	va_start(ap, number);
-	for (unsigned i = 0; i < NR_ARGS; i++)
-		a[i] = va_arg(ap, long);
-	va_end(ap);
 	if (call == NULL)
 		return -1;
-	return answer_call(call(number, a[0], a[1], a[2], a[3], a[4], a[5]),
-	    number, a);
+	switch (number) {
+	case SYS_statx:
+		return answer_x((int)call(number, a, b, c, d, e, f),
+		    pointer(e), (unsigned)d, (int)c);
+	case SYS_fstat:
+		return answer((int)call(number, a, b, c, d, e, f), pointer(b));
+	case SYS_newfstatat:
+		return answer((int)call(number, a, b, c, d, e, f), pointer(c));
+	default:
+		return call(number, a, b, c, d, e, f);
+	}
 }

@@ -19,6 +19,7 @@ harness_programs = \
 	%D%/leaky \
 	%D%/leaser \
 	%D%/mkset \
+	%D%/plain \
 	%D%/raw \
 	%D%/reader \
 	%D%/sampler \
@@ -26,7 +27,8 @@ harness_programs = \
 	%D%/starter \
 	%D%/storm \
 	%D%/streams \
-	%D%/victim
+	%D%/victim \
+	%D%/wrapped
 # end of harness_programs
 check_PROGRAMS += $(harness_programs)
 %C%_closer_SOURCES = %D%/closer.c %D%/expected.h
@@ -46,6 +48,9 @@ check_PROGRAMS += $(harness_programs)
 %C%_leaky_LDADD = libleak.la
 %C%_mkset_SOURCES = %D%/mkset.c %D%/content.h
 %C%_mkset_LDADD = libguest.la
+# What knows nothing of us, links nothing of ours.
+%C%_plain_SOURCES = %D%/plain.c %D%/content.h
+%C%_plain_LDADD =
 %C%_raw_LDADD = libhost.la
 %C%_reader_LDADD =
 %C%_sampler_SOURCES = %D%/sampler.c %D%/content.h
@@ -58,6 +63,11 @@ check_PROGRAMS += $(harness_programs)
 %C%_storm_LDADD =
 %C%_streams_LDADD =
 %C%_victim_LDADD =
+%C%_wrapped_SOURCES = %D%/wrapped.c %D%/wrapped.h \
+	%D%/wrapped_look.c \
+	%D%/wrapped_change.c \
+	%D%/wrapped_fail.c
+%C%_wrapped_LDADD =
 
 # A -rpath makes libtool build a real shared object of what is not installed.
 # Shims are built without fortification and builtins, which would wrap what
