@@ -10,12 +10,11 @@
  *     crowd exec N ROUNDS FILE...      N programs, each in the place of the last
  *     crowd cancel N ROUNDS FILE...    N threads that are cancelled somewhere
  *
- * Prints "right" if every byte was, and no descriptor was lost.
+ * Prints "right" if every byte was, and no substitute was lost.
  */
 
 #include <config.h>
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -24,6 +23,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -31,7 +31,7 @@
 #include "tests/harness/expected.h"
 
 #define THREADS_MAX 64
-#define OPENERS 4
+#define OPENERS 2
 
 static struct expected *files;
 static int nr_files;
@@ -46,17 +46,19 @@ read_all(int from)
 		expected_check(&files[(from + i) % nr_files]);
 }
 
+/* Open descriptors of the cache's files, which carry this mode; whatever the C
+ * library may lose of its own when it is cancelled. */
 static int
-count_fds(void)
+count_substitutes(void)
 {
-	DIR *d = opendir("/proc/self/fd");
+	expected_call *raw = expected_raw();
+	struct stat st;
 	int n = 0;
 
-	if (d == NULL)
-		wrong("cannot be listed", "/proc/self/fd");
-	while (readdir(d) != NULL)
-		n++;
-	closedir(d);
+	for (int fd = 0; fd < 4096; fd++)
+		if (raw(SYS_newfstatat, fd, "", &st, AT_EMPTY_PATH) == 0 &&
+		    S_ISREG(st.st_mode) && (st.st_mode & S_ISVTX) != 0)
+			n++;
 	return n;
 }
 
@@ -110,8 +112,12 @@ static void
 wait_child(pid_t pid)
 {
 	int status;
+	pid_t rc;
 
-	if (waitpid(pid, &status, 0) != pid || status != 0)
+	do
+		rc = waitpid(pid, &status, 0);
+	while (rc < 0 && errno == EINTR);
+	if (rc != pid || status != 0)
 		wrong("it failed", "a child");
 }
 
@@ -179,13 +185,16 @@ run_exec(char **argv)
 
 /*--- cancellation --------------------------------------------------------*/
 
+/* A close can be cancelled, too. */
 static void
 close_it(void *arg)
 {
-	int fd = *(int *)arg;
+	int fd = *(volatile int *)arg, state;
 
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
 	if (fd >= 0)
 		close(fd);
+	pthread_setcancelstate(state, NULL);
 }
 
 /* Open gives a number or is cancelled, not both. */
@@ -193,9 +202,9 @@ static void
 open_once(const struct expected *e)
 {
 	char piece[1000];
-	int fd = -1;
+	volatile int fd = -1;	/* the way back is a longjmp() */
 
-	pthread_cleanup_push(close_it, &fd);
+	pthread_cleanup_push(close_it, (void *)&fd);
 	fd = open(e->path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		wrong("cannot be opened", e->path);
@@ -216,10 +225,7 @@ open_until_cancelled(void *arg)
 static void
 run_cancel(void)
 {
-	int before;
-
 	read_all(0);
-	before = count_fds();
 	for (int i = 0; i < nr; i++) {
 		struct timespec pause = { .tv_nsec = i * 7919L % 400000 };
 		pthread_t t;
@@ -232,7 +238,7 @@ run_cancel(void)
 		if (result != PTHREAD_CANCELED)
 			wrong("was not cancelled", "a thread");
 	}
-	if (count_fds() != before)
+	if (count_substitutes() != 0)
 		wrong("some are left", "descriptors");
 	read_all(0);
 }

@@ -31,19 +31,32 @@ wrong(const char *what, const char *path)
 	_exit(1);
 }
 
+typedef long expected_call(long number, ...);
+
 /* The C library's own: syscall() itself may be somebody else's. */
-static inline void
-expected_load(struct expected *e, const char *path)
+static inline expected_call *
+expected_raw(void)
 {
 	void *libc = dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD);
-	long (*raw)(long, ...) = NULL, fd, n;
+	expected_call *raw = NULL;
 
 	if (libc != NULL)
 		*(void **)&raw = dlsym(libc, "syscall");
+	if (raw == NULL)
+		wrong("has no syscall()", "the C library");
+	return raw;
+}
+
+static inline void
+expected_load(struct expected *e, const char *path)
+{
+	expected_call *raw = expected_raw();
+	long fd, n;
+
 	e->path = path;
 	e->len = 0;
 	e->bytes = malloc(EXPECTED_MAX);
-	if (raw == NULL || e->bytes == NULL)
+	if (e->bytes == NULL)
 		wrong("no memory", path);
 	fd = raw(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
 	if (fd < 0)
