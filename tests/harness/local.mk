@@ -27,6 +27,7 @@ harness_programs = \
 	%D%/starter \
 	%D%/storm \
 	%D%/streams \
+	%D%/touched \
 	%D%/victim \
 	%D%/wrapped
 # end of harness_programs
@@ -62,6 +63,8 @@ check_PROGRAMS += $(harness_programs)
 %C%_starter_LDFLAGS = $(AM_LDFLAGS) -no-install
 %C%_storm_LDADD =
 %C%_streams_LDADD =
+%C%_touched_SOURCES = %D%/touched.c %D%/expected.h
+%C%_touched_LDADD =
 %C%_victim_LDADD =
 %C%_wrapped_SOURCES = %D%/wrapped.c %D%/wrapped.h \
 	%D%/wrapped_look.c \
