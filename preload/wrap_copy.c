@@ -91,7 +91,7 @@ wrap_copy_file_range(int in, off_t *in_at, int out, off_t *out_at, size_t len,
 	struct range r = { in, out, in_at, out_at };
 	real_copy_file_range *call = REAL(copy_file_range);
 	struct guard g;
-	int error = EXDEV;
+	int before = errno, error = EXDEV;
 	ssize_t n;
 
 	if (call == NULL)
@@ -101,7 +101,7 @@ wrap_copy_file_range(int in, off_t *in_at, int out, off_t *out_at, size_t len,
 		return n;
 	if (is_ours(&r)) {
 		n = copy_range(&r, len);
-		error = errno;
+		error = n < 0 ? errno : before;
 	}
 	guard_leave(&g);
 	errno = error;

@@ -14,6 +14,7 @@
 #include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #define UNTOUCHED 0xa5
@@ -154,6 +155,46 @@ look_at_attributes(int fd)
 }
 
 static void
+look_by_number(int fd)
+{
+	long pointer, none = (long)(uintptr_t)"";
+	struct statx stx;
+	struct stat st;
+	long rc;
+
+	pointer = (long)(uintptr_t)memset(&st, UNTOUCHED, sizeof st);
+	rc = CALL(syscall)(SYS_fstat, fd, pointer, 0, 0, 0, 0);
+	show_stat("syscall", "fstat", (int)rc, &st);
+	memset(&st, UNTOUCHED, sizeof st);
+	rc = CALL(syscall)(SYS_newfstatat, fd, none, pointer, AT_EMPTY_PATH, 0,
+	    0);
+	show_stat("syscall", "newfstatat", (int)rc, &st);
+	pointer = (long)(uintptr_t)memset(&stx, UNTOUCHED, sizeof stx);
+	rc = CALL(syscall)(SYS_statx, fd, none, AT_EMPTY_PATH,
+	    STATX_BASIC_STATS, pointer, 0);
+	show("syscall", "statx", rc);
+	show_words(&stx, sizeof stx);
+	show("syscall", "none", CALL(syscall)(-1, 0, 0, 0, 0, 0, 0));
+}
+
+/* To one that is on no file system of anybody's. */
+static void
+look_at_copying(int fd)
+{
+	int to = memfd_create("copy", MFD_CLOEXEC);
+	off_t at = 0;
+
+	show("copy_file_range", "memfd",
+	    CALL(copy_file_range)(fd, &at, to, NULL, 10, 0));
+	show("copy_file_range", "flags",
+	    CALL(copy_file_range)(fd, &at, to, NULL, 10, 1));
+	show("copy_file_range", "none",
+	    CALL(copy_file_range)(fd, &at, -1, NULL, 10, 0));
+	printf("  at %ld\n", (long)at);
+	close(to);
+}
+
+static void
 look_by_fd(int fd)
 {
 	char path[32];
@@ -169,8 +210,10 @@ look_by_fd(int fd)
 	SHOW_STAT(__xstat64, "/proc/self/fd", STAT_VERSION, path, &st);
 	look_at(AT_FDCWD, path, 0, "/proc/self/fd");
 	look_by_statx(AT_FDCWD, path, 0, "/proc/self/fd");
+	look_by_number(fd);
 	look_at_file_system(fd);
 	look_at_attributes(fd);
+	look_at_copying(fd);
 }
 
 static void
