@@ -140,6 +140,7 @@ scenarios = \
 	%D%/c0711-languages.sh \
 	%D%/c0712-stat.sh \
 	%D%/c0715-pictures.sh \
+	%D%/c0720-law.sh \
 	%D%/n0001-failing-memory.sh \
 	%D%/n0002-failing-output.sh \
 	%D%/n0003-storm.sh \
@@ -167,6 +168,11 @@ scenarios = \
 	%D%/n0415-failing-points.sh \
 	%D%/n0420-cache-midway.sh \
 	%D%/n0421-cache-relisted.sh \
+	%D%/n0700-cache-full.sh \
+	%D%/n0701-files-change.sh \
+	%D%/n0702-no-hub.sh \
+	%D%/n0703-failing-calls.sh \
+	%D%/n0704-storm.sh \
 	%D%/x0200-gen-kill.sh \
 	%D%/x0201-gen-signal.sh \
 	%D%/x0400-hub-kill.sh \
