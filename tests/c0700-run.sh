@@ -17,7 +17,7 @@ while [ $n -lt 256 ]; do
 	n=$((n + 1))
 done
 expect_refused 127 'run: nosuchcommand: No such file or directory$' \
-    quiet "$destall" run nosuchcommand
+    quiet env PATH=/usr/bin:/bin "$destall" run nosuchcommand
 expect_refused 127 "run: ./nosuch: No such file or directory$" quiet "$destall" run ./nosuch
 : > plain
 expect_refused 126 'run: ./plain: Permission denied$' quiet "$destall" run ./plain
@@ -155,7 +155,7 @@ expect_no_out
 mkfifo hold written
 env DESTALL_LOG=quiet "$destall" run sh -c 'echo first; exec >&-; read -r word < hold' > written &
 job=$!
-[ "$(cat written)" = first ] || fail "not what the command wrote"
+[ "$(timeout 20 cat written)" = first ] || fail "not what the command wrote"
 [ -d "/proc/$job" ] || fail "it ended too early to tell"
 echo go > hold
 wait $job || fail "the command failed"

@@ -59,6 +59,7 @@ unit_tests = \
 	%D%/unit_get_threads \
 	%D%/unit_object \
 	%D%/unit_job_env \
+	%D%/unit_wait_line \
 	%D%/unit_saved \
 	%D%/unit_gen_picture \
 	%D%/unit_gen_plan \
