@@ -65,6 +65,7 @@ unit_tests = \
 	%D%/unit_get_threads \
 	%D%/unit_object \
 	%D%/unit_job_env \
+	%D%/unit_wait_line \
 	%D%/unit_saved \
 	%D%/unit_guard \
 	%D%/unit_gen_picture \
