@@ -161,6 +161,16 @@ origin_statx(struct statx *stx, unsigned mask, int flags)
 
 /*--- the file itself -----------------------------------------------------*/
 
+bool
+origin_is_on(int fd, dev_t dev)
+{
+	struct origin o;
+	struct stat st;
+
+	return fstat(fd, &st) == 0 && origin_suspect(st.st_mode) &&
+	    find(&o, st.st_dev, st.st_ino) && o.key->dev == dev;
+}
+
 int
 origin_reopen(int fd)
 {

@@ -38,6 +38,9 @@ void origin_stat(struct stat *st);
 void origin_statx(struct statx *stx, unsigned mask, int flags);
 	/* The same, of statx(2) with this mask and these flags. */
 
+bool origin_is_on(int fd, dev_t dev);
+	/* Is fd a substitute of a file on this device? */
+
 int origin_reopen(int fd);
 	/* A new descriptor of the file itself, for reading, close-on-exec; -1
 	 * if fd is no substitute, or the file is gone. */

@@ -112,6 +112,9 @@ static_assert(sizeof(struct statvfs) == sizeof(struct statvfs64),
 	X(int, fstatvfs, fstatvfs64, (int fd, struct statvfs *sv)) \
 	X(int, fstatvfs64, fstatvfs, (int fd, struct statvfs *sv)) \
 	\
+	X(ssize_t, copy_file_range, copy_file_range, (int in, off_t *in_at, \
+	    int out, off_t *out_at, size_t len, unsigned flags)) \
+	\
 	X(int, chdir, chdir, (const char *path)) \
 	X(int, fchdir, fchdir, (int fd))
 

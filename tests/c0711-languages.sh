@@ -162,6 +162,17 @@ def by_range(f):
             pass
     return open("result/range", "rb").read()
 
+def by_range_at(f):
+    with open(f, "rb") as a, open("result/range", "wb+") as b:
+        b.write(b"at two places")
+        b.flush()
+        size = os.fstat(a.fileno()).st_size
+        print(os.copy_file_range(a.fileno(), b.fileno(), size - 10, 10, 3), a.tell(), b.tell(),
+              os.copy_file_range(a.fileno(), b.fileno(), 10, size + 1, 3),
+              os.copy_file_range(a.fileno(), b.fileno(), 4), os.lseek(a.fileno(), 0, 1),
+              os.lseek(b.fileno(), 0, 1))
+    return open("result/range", "rb").read()
+
 def by_copy(f):
     shutil.copyfile(f, "result/copy")
     return open("result/copy", "rb").read()
@@ -185,7 +196,7 @@ def by_lines(f):
     with open(f, "rb") as fp:
         return b"".join(fp)
 
-ways = [by_os, by_pread, by_preadv, by_sendfile, by_splice, by_copy, by_dir,
+ways = [by_os, by_pread, by_preadv, by_sendfile, by_splice, by_range, by_range_at, by_copy, by_dir,
         by_number, by_stream, by_lines, by_private_mmap,
         lambda f: by_mmap(f, mmap.ACCESS_READ), lambda f: by_mmap(f, mmap.ACCESS_COPY),
         lambda f: pathlib.Path(f).read_bytes(),

@@ -27,7 +27,7 @@ look() {
 	cmp want "$work/out" || fail "$how: other output than without"
 	grep -Eq '^[0-9]{2,} looks$' want || fail "$how: it looked at next to nothing"
 	stat_of datasets.0.storage_reads | cmp - before || fail "$how: something was read"
-	expect_err 'run: ([0-9]+) of \1 opens from the cache'
+	expect_err 'run: ([0-9,]+) of \1 opens from the cache'
 }
 
 for how in opens copies changes closed; do look $how "$file"; done

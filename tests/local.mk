@@ -140,6 +140,7 @@ scenarios = \
 	%D%/c0710-programs.sh \
 	%D%/c0711-languages.sh \
 	%D%/c0712-stat.sh \
+	%D%/c0713-closers.sh \
 	%D%/c0715-pictures.sh \
 	%D%/c0720-law.sh \
 	%D%/n0001-failing-memory.sh \

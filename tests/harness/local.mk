@@ -8,6 +8,8 @@ libleak_la_SOURCES = %D%/leak.c %D%/leak.h %D%/heap.c %D%/heap.h %D%/unit.h \
 	%D%/folder.h
 
 harness_programs = \
+	%D%/closer \
+	%D%/crowd \
 	%D%/fields \
 	%D%/frames \
 	%D%/holder \
@@ -29,6 +31,10 @@ harness_programs = \
 	%D%/wrapped
 # end of harness_programs
 check_PROGRAMS += $(harness_programs)
+%C%_closer_SOURCES = %D%/closer.c %D%/expected.h
+%C%_closer_LDADD =
+%C%_crowd_SOURCES = %D%/crowd.c %D%/expected.h
+%C%_crowd_LDADD =
 %C%_holder_LDADD = libguest.la
 %C%_cacheframes_LDADD = libhost.la
 %C%_items_LDADD = libguest.la
