@@ -148,13 +148,15 @@ is_mine(const struct attached *a)
 
 /* A forked child has no other thread that looks.  In any other process one may
  * be looking: all that can be given back then is the memory that the view
- * holds, and who comes too late finds another inode or none. */
+ * holds, and our place at the hub; who comes too late finds another inode or
+ * none, and nobody to ask. */
 static void
 retire(struct attached *a)
 {
 	if (is_mine(a)) {
 		for (unsigned n = 0; n < a->nr; n++)
 			view_shut(&a->data[n]->view);
+		link_end(hub_api_link(a->hub), "another took its place");
 		return;
 	}
 	for (unsigned n = 0; n < a->nr; n++)

@@ -24,7 +24,7 @@
 struct attached {
 	struct ds_hub	*hub;
 	uint64_t	made_ns;
-	_Atomic bool	lost;		/* a descriptor of it was closed */
+	_Atomic bool	lost;		/* its descriptors, or its store */
 	unsigned	nr;
 	struct ds_data	*data[FILTER_ROOTS_MAX];
 };
@@ -36,7 +36,7 @@ struct attached *attached_peek(void);
 	/* What is there, if it is only a parent's. */
 
 void attached_lost(struct attached *a);
-	/* The program closed our descriptors: attach anew. */
+	/* Its descriptors or its store are gone: attach anew. */
 
 void attached_hub_gone(struct attached *a, uint64_t took_ns);
 	/* Its hub does not answer any more, which it took so long to learn: look

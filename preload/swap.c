@@ -108,7 +108,9 @@ is_ready(const struct found *f)
 	    memory_order_acquire)) == ITEM_READY;
 }
 
-/* A file of the store that cannot be had is a miss. */
+/* A file of the store that cannot be had is a miss.  It may be gone because the
+ * program closed our descriptors, or because the hub died, and the next one has
+ * put away its store. */
 static int
 give_cached(struct found *f, int fd, int flags)
 {
@@ -116,7 +118,7 @@ give_cached(struct found *f, int fd, int flags)
 
 	if (rc == 0)
 		data_count(f->data, COUNT_HITS, 1);
-	else if (rc == -EBADF)
+	else if (rc == -EBADF || rc == -ENOENT)
 		attached_lost(f->attached);
 	return rc;
 }

@@ -33,12 +33,13 @@ need_preload
 program=$(harness wrapped)
 
 # with_object CMD...: as a job of `destall run` that has no data set.
-with_object() { LD_PRELOAD=$so DESTALL=1 "$@"; }
+with_object() { LD_PRELOAD=$so DESTALL=1 DESTALL_DATA=/no/such "$@"; }
 
-# A start of a program allocates as much with it as without.
+# A start of a program allocates as much with it as without, if it is told the
+# roots and need not look for them on the command line.
 allocations() {
 	rm -f "$work/counts"
-	LD_PRELOAD=$1 DESTALL=$2 DS_FAIL_COUNT=$work/counts "$(harness victim)" write > /dev/null
+	LD_PRELOAD=$1 DESTALL=$2 DESTALL_DATA=/no/such DS_FAIL_COUNT=$work/counts "$(harness victim)" write > /dev/null
 	[ -s "$work/counts" ] || fail "no call was counted"
 	awk '$2 ~ /alloc/ { print $2, $3 }' "$work/counts" | sort
 }

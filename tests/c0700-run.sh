@@ -17,7 +17,7 @@ while [ $n -lt 256 ]; do
 	n=$((n + 1))
 done
 expect_refused 127 'run: nosuchcommand: No such file or directory$' \
-    quiet "$destall" run nosuchcommand
+    quiet env PATH=/usr/bin:/bin "$destall" run nosuchcommand
 expect_refused 127 "run: ./nosuch: No such file or directory$" quiet "$destall" run ./nosuch
 : > plain
 expect_refused 126 'run: ./plain: Permission denied$' quiet "$destall" run ./plain
@@ -93,10 +93,12 @@ fi
 
 #--- what it is born with ----------------------------------------------------
 
-# same CMD...: prints the same without us and with us.
+# same CMD...: prints the same without us and with us; both are started by
+# $starter, with what it sets.
+starter=
 same() {
-	"$@" > want || fail "$* fails"
-	quiet "$destall" run --data data -- "$@" > got || fail "run $* fails"
+	$starter "$@" > want || fail "$* fails"
+	$starter env DESTALL_LOG=quiet "$destall" run --data data -- "$@" > got || fail "run $* fails"
 	diff want got || fail "$* sees the difference"
 }
 show="grep -E '^(Sig[BIC]|ShdP|Umask|Groups|NoNewPrivs|Seccomp|Cpus_allowed)' /proc/self/status
@@ -105,7 +107,17 @@ show="grep -E '^(Sig[BIC]|ShdP|Umask|Groups|NoNewPrivs|Seccomp|Cpus_allowed)' /p
 command -v ps > /dev/null || show=${show%;*}
 same sh -c "$show" < /dev/null
 (umask 027 && ulimit -n 100 && ulimit -c 0 && same sh -c "$show") || exit 1
-(trap '' CHLD PIPE HUP USR1 && same sh -c "$show") || exit 1
+(trap '' PIPE HUP USR1 && same sh -c "$show") || exit 1
+if env --block-signal=USR1 true 2> /dev/null; then
+	starter="env --ignore-signal=CHLD,INT,TSTP --block-signal=USR2,TERM,CHLD"
+	# A shell would put some of it right.
+	same grep -E '^Sig[BIC]' /proc/self/status
+	grep -q 'SigIgn:.*90002' want || fail "nothing was ignored: $(cat want)"
+	grep -q 'SigBlk:.*14800' want || fail "nothing was blocked: $(cat want)"
+	starter="env --default-signal"
+	same grep -E '^Sig[BIC]' /proc/self/status
+	starter=
+fi
 same sh -c "$show" 5> opened 7< /dev/null
 same sh -c 'ls /proc/self/fd' 0<&-
 (same sh -c 'ls /proc/self/fd' 2>&-) || exit 1
@@ -155,7 +167,8 @@ expect_no_out
 mkfifo hold written
 env DESTALL_LOG=quiet "$destall" run sh -c 'echo first; exec >&-; read -r word < hold' > written &
 job=$!
-[ "$(cat written)" = first ] || fail "not what the command wrote"
+timeout 60 cat written > copy || fail "it is not closed"
+[ "$(cat copy)" = first ] || fail "not what the command wrote"
 [ -d "/proc/$job" ] || fail "it ended too early to tell"
 echo go > hold
 wait $job || fail "the command failed"

@@ -110,25 +110,30 @@ def until(fd, word, limit=20):
 
 count = r'''
 import signal, sys, time
-seen = []
-signal.signal(signal.SIGINT, lambda *a: seen.append(1))
-signal.signal(signal.SIGTSTP, signal.SIG_DFL)
+seen, over = [], []
+def note(*a):
+    seen.append(1)
+    print("INT", flush=True)
+signal.signal(signal.SIGINT, note)
+signal.signal(signal.SIGUSR1, lambda *a: over.append(1))
 print("READY", flush=True)
-while not seen:
+while not over:
     time.sleep(0.01)
-# A second one would come from who passed it on, at once: it is given time.
-time.sleep(0.3)
 print("SEEN %d END" % len(seen), flush=True)
-sys.stdin.readline()
 sys.exit(5)
 '''
-run = [sys.argv[1], "run", sys.executable, "-c", count]
 
-pid, fd = session(run)
+# We are stopped while the command handles it, so that a second one could not
+# be taken for the first; of two signals that wait the smaller number is first.
+pid, fd = session([sys.argv[1], "run", sys.executable, "-c", count])
 until(fd, b"READY")
+os.kill(pid, signal.SIGSTOP)
+os.waitpid(pid, os.WUNTRACED)
 os.write(fd, b"\x03")
+until(fd, b"INT")
+os.kill(pid, signal.SIGUSR1)
+os.kill(pid, signal.SIGCONT)
 assert b"SEEN 1 " in until(fd, b"END"), "SIGINT came twice"
-os.write(fd, b"\n")
 assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 5
 os.close(fd)
 

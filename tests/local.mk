@@ -65,6 +65,7 @@ unit_tests = \
 	%D%/unit_get_threads \
 	%D%/unit_object \
 	%D%/unit_job_env \
+	%D%/unit_wait_line \
 	%D%/unit_saved \
 	%D%/unit_guard \
 	%D%/unit_gen_picture \
@@ -142,6 +143,7 @@ scenarios = \
 	%D%/c0713-closers.sh \
 	%D%/c0714-untouched.sh \
 	%D%/c0715-pictures.sh \
+	%D%/c0720-law.sh \
 	%D%/n0001-failing-memory.sh \
 	%D%/n0002-failing-output.sh \
 	%D%/n0003-storm.sh \
@@ -169,6 +171,11 @@ scenarios = \
 	%D%/n0415-failing-points.sh \
 	%D%/n0420-cache-midway.sh \
 	%D%/n0421-cache-relisted.sh \
+	%D%/n0700-cache-full.sh \
+	%D%/n0701-files-change.sh \
+	%D%/n0702-no-hub.sh \
+	%D%/n0703-failing-calls.sh \
+	%D%/n0704-storm.sh \
 	%D%/x0200-gen-kill.sh \
 	%D%/x0201-gen-signal.sh \
 	%D%/x0400-hub-kill.sh \

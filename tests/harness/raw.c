@@ -480,6 +480,7 @@ print_copy(struct user *u, const char *which, uint64_t i,
 
 	if (view_init(&v, u->set.view, &err) < 0)
 		die("view");
+	u->set.view = v.fd;	/* it has moved */
 	fd = view_open(&v, &m->index->items[i], O_RDONLY | O_CLOEXEC);
 	if (fd < 0 || fstat(fd, &st) != 0)
 		printf("%s: none", which);

@@ -106,6 +106,28 @@ look_statx(int dir, const char *path, int flags, unsigned mask,
 	show_words(&stx, sizeof stx);
 }
 
+/* Without a name of their own; and one that nobody wraps. */
+static void
+look_by_number(int fd)
+{
+	struct stat st;
+	struct statx stx;
+
+	memset(&st, UNTOUCHED, sizeof st);
+	show("syscall", "fstat", (int)CALL(syscall)(SYS_fstat, fd, (long)&st,
+	    0, 0, 0, 0));
+	show_words(&st, sizeof st);
+	memset(&stx, UNTOUCHED, sizeof stx);
+	show("syscall", "statx", (int)CALL(syscall)(SYS_statx, fd, (long)"",
+	    AT_EMPTY_PATH, STATX_BASIC_STATS, (long)&stx, 0));
+	show_words(&stx, sizeof stx);
+	show("syscall", "lseek", (int)CALL(syscall)(SYS_lseek, fd, 3, SEEK_SET,
+	    0, 0, 0));
+	show("syscall", "bad", (int)CALL(syscall)(SYS_lseek, -1, 0, 0, 0, 0,
+	    0));
+	(void)lseek(fd, 0, SEEK_SET);
+}
+
 static void
 look_by_statx(int dir, const char *path, int flags, const char *what)
 {
@@ -205,6 +227,9 @@ look_by_fd(int fd)
 	SHOW_STAT(__fxstat64, "fd", STAT_VERSION, fd, &st);
 	look_at(fd, "", AT_EMPTY_PATH, "fd");
 	look_by_statx(fd, "", AT_EMPTY_PATH, "fd");
+	look_by_number(fd);
+	show("copy_file_range", "nowhere", (int)CALL(copy_file_range)(fd, NULL,
+	    -1, NULL, 10, 0));
 	snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
 	SHOW_STAT(stat, "/proc/self/fd", path, &st);
 	SHOW_STAT(__xstat64, "/proc/self/fd", STAT_VERSION, path, &st);
