@@ -176,29 +176,6 @@ look_at_attributes(int fd)
 	show("fgetxattr", "user.none", rc);
 }
 
-static void
-look_by_number(int fd)
-{
-	long pointer, none = (long)(uintptr_t)"";
-	struct statx stx;
-	struct stat st;
-	long rc;
-
-	pointer = (long)(uintptr_t)memset(&st, UNTOUCHED, sizeof st);
-	rc = CALL(syscall)(SYS_fstat, fd, pointer, 0, 0, 0, 0);
-	show_stat("syscall", "fstat", (int)rc, &st);
-	memset(&st, UNTOUCHED, sizeof st);
-	rc = CALL(syscall)(SYS_newfstatat, fd, none, pointer, AT_EMPTY_PATH, 0,
-	    0);
-	show_stat("syscall", "newfstatat", (int)rc, &st);
-	pointer = (long)(uintptr_t)memset(&stx, UNTOUCHED, sizeof stx);
-	rc = CALL(syscall)(SYS_statx, fd, none, AT_EMPTY_PATH,
-	    STATX_BASIC_STATS, pointer, 0);
-	show("syscall", "statx", rc);
-	show_words(&stx, sizeof stx);
-	show("syscall", "none", CALL(syscall)(-1, 0, 0, 0, 0, 0, 0));
-}
-
 /* To one that is on no file system of anybody's. */
 static void
 look_at_copying(int fd)
@@ -235,7 +212,6 @@ look_by_fd(int fd)
 	SHOW_STAT(__xstat64, "/proc/self/fd", STAT_VERSION, path, &st);
 	look_at(AT_FDCWD, path, 0, "/proc/self/fd");
 	look_by_statx(AT_FDCWD, path, 0, "/proc/self/fd");
-	look_by_number(fd);
 	look_at_file_system(fd);
 	look_at_attributes(fd);
 	look_at_copying(fd);
