@@ -21,6 +21,7 @@
 #include "cache/claim.h"
 #include "cache/source_file.h"
 #include "preload/container.h"
+#include "preload/hush.h"
 
 #define PIECE		((size_t)1 << 20)
 #define TICK_NS		(20 * NS_PER_MS)	/* of a file's times */
@@ -138,8 +139,12 @@ static bool
 fetch(struct ds_data *d, uint64_t i, int fd, struct ask_lease *lease)
 {
 	uint32_t crc = 0;
-	int rc = read_listed(d, i, fd, lease->fd, &crc);
+	struct hush hush;
+	int rc;
 
+	hush_begin(&hush);
+	rc = read_listed(d, i, fd, lease->fd, &crc);
+	hush_end(&hush);
 	io_close(&lease->fd);
 	if (rc == 0)
 		rc = crash_point("bring.closed");
@@ -165,8 +170,8 @@ bring_missed(struct ds_data *d, const struct stat *st)
 }
 
 /* After our own PUBLISH the next claim finds it: the hub takes both in turn. */
-static bool
-claim(struct ds_data *d, uint64_t i, int fd)
+static enum bring
+claim(struct ds_data *d, uint64_t i, int fd, const struct stat *st)
 {
 	struct ask_lease lease;
 	bool fetched = false;
@@ -175,35 +180,38 @@ claim(struct ds_data *d, uint64_t i, int fd)
 	for (;;) {
 		switch (claim_item(d, i, 0, &word, &lease)) {
 		case CLAIM_READY:
-			return true;
+			return fetched ? BRING_FETCHED : BRING_WAITED;
 		case CLAIM_LEASED:
 			if (fetched) {
 				io_close(&lease.fd);
 				ask_give_up(d, i, &lease, 0);
-				return false;
+				return BRING_LEFT;
 			}
+			bring_missed(d, st);
 			fetched = fetch(d, i, fd, &lease);
 			if (!fetched)
-				return false;
+				return BRING_LEFT;
 			break;
 		case CLAIM_FAILED:
 		case CLAIM_ALONE:
-			return false;
+			if (!fetched)
+				bring_missed(d, st);
+			return BRING_LEFT;
 		}
 	}
 }
 
-bool
+enum bring
 bring_item(struct ds_data *d, uint64_t i, int fd, const struct stat *st)
 {
 	if (is_large(d, st)) {
 		data_count(d, COUNT_LARGE, 1);
-		return false;
-	}
-	if (is_container(fd)) {
+	} else if (is_container(fd)) {
 		data_count(d, COUNT_CONTAINERS, 1);
-		return false;
+	} else if (is_fresh(st)) {
+		bring_missed(d, st);
+	} else {
+		return claim(d, i, fd, st);
 	}
-	bring_missed(d, st);
-	return !is_fresh(st) && claim(d, i, fd);
+	return BRING_LEFT;
 }

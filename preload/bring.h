@@ -19,8 +19,14 @@
 
 #include "cache/data.h"
 
-bool bring_item(struct ds_data *d, uint64_t i, int fd, const struct stat *st);
-	/* Is it cached now?  Counted as a miss, or as left to the kernel. */
+enum bring {
+	BRING_LEFT,	/* the program reads the file itself; counted */
+	BRING_FETCHED,	/* it is cached, by us; counted */
+	BRING_WAITED,	/* it is cached, by another; not counted yet */
+};
+
+enum bring bring_item(struct ds_data *d, uint64_t i, int fd,
+    const struct stat *st);
 
 void bring_missed(struct ds_data *d, const struct stat *st);
 	/* Counts a file that the program reads from storage. */
