@@ -30,6 +30,7 @@ extern const struct command cmd_demo;
 #define SLACK_BYTES	(UINT64_C(64) << 20)	/* of the hub's ceiling */
 #define ITEM_BYTES	4096u			/* of the kernel's own */
 #define PROCESS_BYTES	(UINT64_C(8) << 20)
+#define CPU_BYTES	(UINT64_C(256) << 10)	/* that each takes ahead */
 
 struct demo_options {
 	uint64_t	count;
@@ -152,12 +153,13 @@ look_at_data(struct demo *d, struct ds_err *err)
 /*--- the memory ----------------------------------------------------------*/
 
 /* For the share, in whole pages, with what the kernel needs for each item; for
- * the processes; and for what the hub leaves free, a sixteenth. */
+ * the processes and processors; and for what the hub leaves free, a sixteenth. */
 static uint64_t
 choose_limit(const struct demo_law *l)
 {
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	uint64_t bytes = l->admitted_pages + l->admitted * ITEM_BYTES +
-	    PROCESS_BYTES;
+	    PROCESS_BYTES + (cpus > 0 ? (uint64_t)cpus : 1) * CPU_BYTES;
 
 	return demo_law_pages(bytes / 15 * 16);
 }

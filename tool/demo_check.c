@@ -102,12 +102,13 @@ check_held(const struct demo_found *f, struct ds_err *err)
 	if (!is_share(f, h->cap_bytes))
 		return err_fail(err, -EBADMSG, "demo: %s of %" PRIu64 " bytes "
 		    "is not %" PRIu64, f->share, f->bytes, h->cap_bytes);
-	if (h->items != l->admitted || h->bytes != l->admitted_bytes)
-		return err_fail(err, -EBADMSG, "demo: %" PRIu64 " images of %"
-		    PRIu64 " bytes are cached where %" PRIu64 " of %" PRIu64
-		    " fit before the first that does not", h->items, h->bytes,
-		    l->admitted, l->admitted_bytes);
-	return 0;
+	if (h->items == l->admitted && h->bytes == l->admitted_bytes)
+		return 0;
+	(void)err_fail(err, -EBADMSG, "demo: %" PRIu64 " images of %" PRIu64
+	    " bytes are cached where %" PRIu64 " of %" PRIu64 " fit before "
+	    "the first that does not", h->items, h->bytes, l->admitted,
+	    l->admitted_bytes);
+	return err_hint(err, -EBADMSG, "was there not enough memory?");
 }
 
 int

@@ -162,8 +162,8 @@ ask_hub(struct reader *d, struct cache_counts *now, struct ds_err *err)
 	rc = survey_take(&s, l, err);
 	link_free(&l);
 	if (rc == 0 && s.nr_sets != 1)
-		rc = err_fail(err, -EBADMSG, "demo: its hub tells of %zu data "
-		    "sets", s.nr_sets);
+		rc = err_fail(err, -EBADMSG, "it tells of %zu data sets",
+		    s.nr_sets);
 	if (rc == 0) {
 		word = s.sets[0].word;
 		*now = (struct cache_counts){
@@ -184,10 +184,12 @@ static int
 count_cache(struct reader *d, struct demo_epoch *e, struct ds_err *err)
 {
 	struct cache_counts now;
-	int rc = ask_hub(d, &now, err);
+	struct ds_err why;
+	int rc = ask_hub(d, &now, &why);
 
 	if (rc < 0)
-		return rc;
+		return err_fail(err, rc, "demo: its hub does not answer: %s",
+		    why.text);
 	e->hits = now.hits - d->before.hits;
 	e->reads = now.reads - d->before.reads;
 	d->before = now;
@@ -262,7 +264,7 @@ read_all(struct reader *d, struct demo_epoch *epochs, struct ds_err *err)
 	if (rc == 0)
 		rc = find_shell(d, err);
 	for (unsigned e = 0; rc == 0 && e < d->r->law->epochs; e++) {
-		if (e == 0 || d->r->evict)
+		if (e > 0 && d->r->evict)
 			rc = demo_data_evict(d->r->data, err);
 		if (rc == 0)
 			rc = read_epoch(d, e, &epochs[e], err);
@@ -281,7 +283,11 @@ demo_read(const struct demo_reading *r, struct demo_epoch *epochs,
 	d.buffer = malloc(BUFFER_BYTES);
 	if (d.buffer == NULL)
 		return err_fail(err, -ENOMEM, "demo: no memory");
-	rc = read_all(&d, epochs, err);
+	/* What another has left in the group's page cache would look to the
+	 * hub like memory that is in use. */
+	rc = demo_data_evict(r->data, err);
+	if (rc == 0)
+		rc = read_all(&d, epochs, err);
 	if (rc == 0 && r->share != NULL)
 		*held = d.held;
 	free(d.buffer);

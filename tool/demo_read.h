@@ -44,8 +44,8 @@ struct demo_held {		/* by the cache, after the last epoch */
 
 struct demo_reading {
 	const char	*share;		/* "35%"; NULL: without destall */
-	bool		evict;		/* before each epoch, not only at the
-					 * beginning */
+	bool		evict;		/* before each epoch, not only before
+					 * the first */
 	const struct demo_place	*place;	/* with the orders in it */
 	const struct demo_group	*group;
 	const struct demo_data	*data;

@@ -201,10 +201,10 @@ put_measure(const struct term *t, const struct demo_found *f)
 	    "local disk: set TMPDIR)");
 	put_note(t, "storage", text);
 	if (f->limit_bytes > 0)
-		(void)snprintf(text, sizeof text, "%s in all for each of both, "
-		    "by a control group. Behind 'destall run' the hub with its "
-		    "cache is part of it; what is left is page cache there, "
-		    "too.", text_size(limit, f->limit_bytes));
+		(void)snprintf(text, sizeof text, "%s in all for each of the "
+		    "two, by a control group. Behind 'destall run' the hub "
+		    "with its cache is part of it; what is left is page cache "
+		    "there, too.", text_size(limit, f->limit_bytes));
 	else
 		(void)snprintf(text, sizeof text, "not limited (%s), so the "
 		    "page cache could not be tried. Instead the images are "
@@ -273,6 +273,9 @@ put_tail(const struct term *t, const struct demo_found *f)
 	put_note(t, "*", text);
 	putchar('\n');
 	put_saving(t, f);
+	if (f->limit_bytes / 3 > f->law.cap_bytes / 2)
+		put_text(t, "With so few images most of the memory is not the "
+		    "cache's: a larger --count shows more.");
 	(void)snprintf(text, sizeof text, "It took %s, and all that it made is "
 	    "removed. For a job of your own: destall run python train.py "
 	    "--data DIR", text_duration(time, f->elapsed_ns));
