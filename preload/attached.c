@@ -18,14 +18,17 @@
 #include "hub/api.h"
 #include "preload/word.h"
 
-#define RETRY_NS	(10 * NS_PER_S)	/* after a failure */
-#define AGAIN_NS	NS_PER_S	/* for one who closes descriptors */
+#define RETRY_NS	(10 * NS_PER_S)	/* after a failure, at least */
+#define RETRY_SHARE	60u		/* of the time may be lost in trying */
+#define AGAIN_NS	NS_PER_S	/* for one who keeps closing descriptors */
+#define AGAIN_FREE	16u		/* times without that pause */
 #define LOCK_NS		(30 * NS_PER_S)	/* another may be listing files */
 #define POLL_NS		100000
 
 static _Atomic(struct attached *) current;
-static _Atomic uint64_t failed_ns;	/* when attaching failed; 0: never */
+static _Atomic uint64_t put_off_ns;	/* no attaching before; 0: at once */
 static _Atomic int lock_owner;		/* a pid, or 0 */
+static _Atomic unsigned nr_lost;
 
 /*--- the lock ------------------------------------------------------------*/
 
@@ -94,10 +97,12 @@ attach_root(struct attached *a, const char *root, struct ds_err *err)
 	return 0;
 }
 
+/* Who had a hub goes on with what that one has cached. */
 static void
 say_plain(const struct ds_err *err)
 {
-	word_say("%s: files are read as without destall", err->text);
+	word_say("%s: files %sare read as without destall", err->text,
+	    attached_peek() != NULL ? "that are not cached yet " : "");
 }
 
 static void
@@ -143,13 +148,15 @@ is_mine(const struct attached *a)
 
 /* A forked child has no other thread that looks.  In any other process one may
  * be looking: all that can be given back then is the memory that the view
- * holds, and who comes too late finds another inode or none. */
+ * holds, and our place at the hub; who comes too late finds another inode or
+ * none, and nobody to ask. */
 static void
 retire(struct attached *a)
 {
 	if (is_mine(a)) {
 		for (unsigned n = 0; n < a->nr; n++)
 			view_shut(&a->data[n]->view);
+		link_end(hub_api_link(a->hub), "another took its place");
 		return;
 	}
 	for (unsigned n = 0; n < a->nr; n++)
@@ -158,14 +165,37 @@ retire(struct attached *a)
 	free(a);
 }
 
+/*--- and when ------------------------------------------------------------*/
+
+/* A hub that stands still costs as long as any answer is waited for, each time
+ * that it is asked. */
+static void
+put_off(uint64_t took_ns)
+{
+	uint64_t pause_ns = took_ns * RETRY_SHARE;
+
+	/* relaxed: a hint, nothing hangs on when it is seen */
+	atomic_store_explicit(&put_off_ns, clock_now_ns() +
+	    (pause_ns > RETRY_NS ? pause_ns : RETRY_NS), memory_order_relaxed);
+}
+
+static bool
+is_put_off(void)
+{
+	uint64_t until_ns = atomic_load_explicit(&put_off_ns,
+	    memory_order_relaxed);
+
+	return until_ns != 0 && clock_now_ns() < until_ns;
+}
+
 static struct attached *
 replace(struct attached *old)
 {
+	uint64_t begin_ns = clock_now_ns();
 	struct attached *a = make();
 
 	if (a == NULL) {
-		atomic_store_explicit(&failed_ns, clock_now_ns(),
-		    memory_order_relaxed);
+		put_off(clock_now_ns() - begin_ns);
 		return old;
 	}
 	/* release: pairs with the acquires of those who look */
@@ -175,24 +205,15 @@ replace(struct attached *old)
 	return a;
 }
 
-static bool
-failed_lately(void)
-{
-	uint64_t at_ns = atomic_load_explicit(&failed_ns,
-	    memory_order_relaxed);
-
-	return at_ns != 0 && clock_now_ns() - at_ns < RETRY_NS;
-}
-
 static struct attached *
 attach(struct attached *old)
 {
 	struct attached *a;
 
-	if (failed_lately() || !lock())
+	if (is_put_off() || !lock())
 		return old;
 	a = attached_peek();
-	if (a == old && !failed_lately())
+	if (a == old && !is_put_off())
 		a = replace(old);
 	unlock();
 	return a;
@@ -222,16 +243,22 @@ attached_get(void)
 void
 attached_lost(struct attached *a)
 {
-	if (clock_now_ns() - a->made_ns >= AGAIN_NS)
+	/* relaxed: a count, and a hint */
+	if (atomic_fetch_add_explicit(&nr_lost, 1, memory_order_relaxed) <
+	    AGAIN_FREE || clock_now_ns() - a->made_ns >= AGAIN_NS)
 		atomic_store_explicit(&a->lost, true, memory_order_relaxed);
 }
 
 void
-attached_hub_gone(struct attached *a)
+attached_hub_gone(struct attached *a, uint64_t took_ns)
 {
-	if (!is_mine(a) || failed_lately())
+	if (!is_mine(a) || is_put_off())
 		return;
-	word_say("the hub is gone: files that it has not cached are read as "
-	    "without destall");
-	(void)attach(a);
+	if (took_ns < LINK_DEADLINE_NS) {
+		(void)attach(a);
+		return;
+	}
+	word_say("the hub does not answer: files that are not cached yet are "
+	    "read as without destall");
+	put_off(took_ns);	/* nor will it now */
 }

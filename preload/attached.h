@@ -11,7 +11,8 @@
  *  3. Who attaches holds a lock that names its process: one that a parent's
  *     other thread held at the fork stops nobody.
  *  4. No hub is ever started from here.  Where there is none, or it is lost,
- *     one line says so, and another is looked for every RETRY_NS.
+ *     one line says so, and another is looked for every RETRY_NS, or later if
+ *     that takes its time: one that stands still holds a program up once.
  */
 
 #ifndef PRELOAD_ATTACHED_H
@@ -23,7 +24,7 @@
 struct attached {
 	struct ds_hub	*hub;
 	uint64_t	made_ns;
-	_Atomic bool	lost;		/* a descriptor of it was closed */
+	_Atomic bool	lost;		/* its descriptors, or its store */
 	unsigned	nr;
 	struct ds_data	*data[FILTER_ROOTS_MAX];
 };
@@ -35,9 +36,10 @@ struct attached *attached_peek(void);
 	/* What is there, if it is only a parent's. */
 
 void attached_lost(struct attached *a);
-	/* The program closed our descriptors: attach anew. */
+	/* Its descriptors or its store are gone: attach anew. */
 
-void attached_hub_gone(struct attached *a);
-	/* Its hub does not answer any more: look for another now and then. */
+void attached_hub_gone(struct attached *a, uint64_t took_ns);
+	/* Its hub does not answer any more, which it took so long to learn: look
+	 * for another now and then. */
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * swap.c: a descriptor that was just opened becomes one of the cache's.  Runs
- * in any program that the object is preloaded in, in any of its threads.
+ * swap.c: a descriptor that was just opened becomes one of the cache's.
+ * Runs in any program that the object is preloaded in, in any of its threads.
  */
 
 #include <config.h>
@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/io.h"
 #include "cache/source_file.h"
 #include "preload/attached.h"
@@ -107,7 +108,9 @@ is_ready(const struct found *f)
 	    memory_order_acquire)) == ITEM_READY;
 }
 
-/* A file of the store that cannot be had is a miss. */
+/* A file of the store that cannot be had is a miss.  It may be gone because the
+ * program closed our descriptors, or because the hub died, and the next one has
+ * put away its store. */
 static int
 give_cached(struct found *f, int fd, int flags)
 {
@@ -115,22 +118,29 @@ give_cached(struct found *f, int fd, int flags)
 
 	if (rc == 0)
 		data_count(f->data, COUNT_HITS, 1);
-	else if (rc == -EBADF)
+	else if (rc == -EBADF || rc == -ENOENT)
 		attached_lost(f->attached);
 	return rc;
 }
 
 static void
+bring(struct found *f, int fd, const struct stat *st, int flags)
+{
+	uint64_t begin_ns = clock_now_ns();
+
+	if (bring_item(f->data, f->item, fd, st))
+		(void)put_in_place(f, fd, flags);
+	else if (!link_alive(f->data->link))
+		attached_hub_gone(f->attached, clock_now_ns() - begin_ns);
+}
+
+static void
 give(struct found *f, int fd, const struct stat *st, int flags)
 {
-	if (is_ready(f)) {
-		if (give_cached(f, fd, flags) < 0)
-			bring_missed(f->data, st);
-	} else if (bring_item(f->data, f->item, fd, st)) {
-		(void)put_in_place(f, fd, flags);
-	} else if (!link_alive(f->data->link)) {
-		attached_hub_gone(f->attached);
-	}
+	if (!is_ready(f))
+		bring(f, fd, st, flags);
+	else if (give_cached(f, fd, flags) < 0)
+		bring_missed(f->data, st);
 }
 
 void

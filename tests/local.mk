@@ -9,7 +9,8 @@ AM_TESTS_ENVIRONMENT = \
 TEST_EXTENSIONS = .sh
 SH_LOG_COMPILER = $(SHELL)
 EXTRA_DIST += %D%/lib.sh %D%/gen.sh %D%/hub.sh %D%/cache.sh %D%/cachecmd.sh \
-	%D%/faults.sh %D%/suite.sh %D%/check-all %D%/fresh-debian
+	%D%/run.sh %D%/compat.sh %D%/preloaded.sh %D%/faults.sh %D%/suite.sh \
+	%D%/check-all %D%/fresh-debian
 
 include %D%/harness/local.mk
 
@@ -40,6 +41,7 @@ unit_tests = \
 	%D%/unit_command \
 	%D%/unit_roots \
 	%D%/unit_container \
+	%D%/unit_filter \
 	%D%/unit_listing \
 	%D%/unit_loop \
 	%D%/unit_helper \
@@ -61,6 +63,11 @@ unit_tests = \
 	%D%/unit_data \
 	%D%/unit_get \
 	%D%/unit_get_threads \
+	%D%/unit_object \
+	%D%/unit_job_env \
+	%D%/unit_wait_line \
+	%D%/unit_saved \
+	%D%/unit_guard \
 	%D%/unit_gen_picture \
 	%D%/unit_gen_plan \
 	%D%/unit_gen_tar \
@@ -72,11 +79,13 @@ unit_tests = \
 # end of unit_tests
 preload_ldadd = libleak.la libpreload.la $(CMOCKA_LIBS)
 %C%_unit_container_LDADD = $(preload_ldadd)
+%C%_unit_filter_LDADD = $(preload_ldadd)
 %C%_unit_word_LDADD = $(preload_ldadd)
 fake_hub = %D%/harness/fakehub.c %D%/harness/fakehub.h
 %C%_unit_data_SOURCES = %D%/unit_data.c $(fake_hub)
 %C%_unit_get_SOURCES = %D%/unit_get.c $(fake_hub)
 %C%_unit_get_threads_SOURCES = %D%/unit_get_threads.c $(fake_hub)
+%C%_unit_guard_LDADD = libleak.la libpreload.la $(CMOCKA_LIBS)
 check_PROGRAMS += $(unit_tests)
 testhub = %D%/harness/testhub.c %D%/harness/testhub.h
 %C%_unit_hub_SOURCES = %D%/unit_hub.c $(testhub)
@@ -95,6 +104,7 @@ scenarios = \
 	%D%/a0008-dist.sh \
 	%D%/a0009-shell.sh \
 	%D%/a0010-docs.sh \
+	%D%/a0011-preload.sh \
 	%D%/b0001-harness.sh \
 	%D%/b0002-harness-fail.sh \
 	%D%/b0003-harness-slow.sh \
@@ -125,6 +135,15 @@ scenarios = \
 	%D%/c0502-cache-warm.sh \
 	%D%/c0503-cache-drop.sh \
 	%D%/c0601-demo.sh \
+	%D%/c0700-run.sh \
+	%D%/c0701-env.sh \
+	%D%/c0702-run-signals.sh \
+	%D%/c0710-programs.sh \
+	%D%/c0711-languages.sh \
+	%D%/c0712-stat.sh \
+	%D%/c0713-closers.sh \
+	%D%/c0715-pictures.sh \
+	%D%/c0720-law.sh \
 	%D%/n0001-failing-memory.sh \
 	%D%/n0002-failing-output.sh \
 	%D%/n0003-storm.sh \
@@ -152,6 +171,11 @@ scenarios = \
 	%D%/n0415-failing-points.sh \
 	%D%/n0420-cache-midway.sh \
 	%D%/n0421-cache-relisted.sh \
+	%D%/n0700-cache-full.sh \
+	%D%/n0701-files-change.sh \
+	%D%/n0702-no-hub.sh \
+	%D%/n0703-failing-calls.sh \
+	%D%/n0704-storm.sh \
 	%D%/x0200-gen-kill.sh \
 	%D%/x0201-gen-signal.sh \
 	%D%/x0400-hub-kill.sh \
@@ -168,7 +192,9 @@ scenarios = \
 	%D%/x0501-all-killed.sh \
 	%D%/x0502-orphan-writer.sh \
 	%D%/x0503-exec-segv.sh \
-	%D%/x0504-insert-signal.sh
+	%D%/x0504-insert-signal.sh \
+	%D%/x0700-hub-killed.sh \
+	%D%/x0701-reader-killed.sh
 # end of scenarios
 dist_check_SCRIPTS += $(scenarios)
 TESTS += $(scenarios)
