@@ -8,7 +8,8 @@ benches = \
 	%D%/cache \
 	%D%/hub \
 	%D%/fill \
-	%D%/footprint
+	%D%/footprint \
+	%D%/preload
 # end of benches
 bench_programs = \
 	%D%/wire_loop \
@@ -16,7 +17,9 @@ bench_programs = \
 	%D%/cache_loop \
 	%D%/clock_loop \
 	%D%/ping_loop \
-	%D%/fill_loop
+	%D%/fill_loop \
+	%D%/open_loop \
+	%D%/start_loop
 # end of bench_programs
 check_PROGRAMS += $(bench_programs)
 %C%_wire_loop_LDADD = libguest.la
@@ -25,6 +28,9 @@ check_PROGRAMS += $(bench_programs)
 %C%_clock_loop_LDADD =
 %C%_ping_loop_LDADD = libguest.la
 %C%_fill_loop_LDADD = libdestall.la libguest.la
+# These know nothing of us.
+%C%_open_loop_LDADD =
+%C%_start_loop_LDADD =
 EXTRA_DIST += $(benches) %D%/likeness %D%/bench.py %D%/service.py %D%/test_bench.py %D%/README.md
 
 bench-programs: $(bench_programs) tests/harness/mkset tests/harness/job \

@@ -141,6 +141,12 @@ class Main(unittest.TestCase):
         self.assertRegex(out, r"half +50 .* 0\.500 \[0\.500, 0\.500\] better")
         self.assertRegex(out, r"speed of a core drifted by")
 
+    def test_notes(self):
+        b = self.make()
+        evaluate = b.evaluate
+        b.evaluate = lambda *of: {**evaluate(*of), "notes": ["so it is"]}
+        self.assertRegex(quiet_main(b)[1], r"(?m)^  so it is$")
+
     def test_more_is_better(self):
         b = self.make()
         b.lower_is_better = False
