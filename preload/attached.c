@@ -15,7 +15,9 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "cache/source_root.h"
 #include "hub/api.h"
+#include "preload/hush.h"
 #include "preload/word.h"
 
 #define RETRY_NS	(10 * NS_PER_S)	/* after a failure, at least */
@@ -93,6 +95,8 @@ attach_root(struct attached *a, const char *root, struct ds_err *err)
 		ds_data_close(&d);
 		return err->code;
 	}
+	/* Files are read through the program's own descriptors. */
+	source_root_close(d->source);
 	a->data[a->nr++] = d;
 	return 0;
 }
@@ -192,8 +196,12 @@ static struct attached *
 replace(struct attached *old)
 {
 	uint64_t begin_ns = clock_now_ns();
-	struct attached *a = make();
+	struct attached *a;
+	struct hush hush;
 
+	hush_begin(&hush);	/* there may be files to be listed */
+	a = make();
+	hush_end(&hush);
 	if (a == NULL) {
 		put_off(clock_now_ns() - begin_ns);
 		return old;

@@ -124,23 +124,39 @@ give_cached(struct found *f, int fd, int flags)
 }
 
 static void
+give_or_count(struct found *f, int fd, const struct stat *st, int flags)
+{
+	if (give_cached(f, fd, flags) < 0)
+		bring_missed(f->data, st);
+}
+
+static void
 bring(struct found *f, int fd, const struct stat *st, int flags)
 {
 	uint64_t begin_ns = clock_now_ns();
 
-	if (bring_item(f->data, f->item, fd, st))
+	switch (bring_item(f->data, f->item, fd, st)) {
+	case BRING_WAITED:
+		give_or_count(f, fd, st, flags);
+		break;
+	case BRING_FETCHED:
 		(void)put_in_place(f, fd, flags);
-	else if (!link_alive(f->data->link))
-		attached_hub_gone(f->attached, clock_now_ns() - begin_ns);
+		break;
+	case BRING_LEFT:
+		if (!link_alive(f->data->link))
+			attached_hub_gone(f->attached,
+			    clock_now_ns() - begin_ns);
+		break;
+	}
 }
 
 static void
 give(struct found *f, int fd, const struct stat *st, int flags)
 {
-	if (!is_ready(f))
+	if (is_ready(f))
+		give_or_count(f, fd, st, flags);
+	else
 		bring(f, fd, st, flags);
-	else if (give_cached(f, fd, flags) < 0)
-		bring_missed(f->data, st);
 }
 
 void

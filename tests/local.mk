@@ -72,6 +72,7 @@ unit_tests = \
 	%D%/unit_gen_plan \
 	%D%/unit_gen_tar \
 	%D%/unit_gen_threads \
+	%D%/unit_demo_group \
 	%D%/unit_demo_law \
 	%D%/unit_doctor \
 	%D%/unit_doctor_child

@@ -61,8 +61,9 @@ done
 if command -v strace > /dev/null && strace -qq -o /dev/null true 2> /dev/null; then
 	for failure in dup3:EBUSY fcntl:EMFILE getsockopt:EPERM connect:EACCES \
 	    recvmsg:ENOMEM fadvise64:EINVAL madvise:EINVAL; do
-		fail_syscalls "${failure%:*}" "${failure#*:}" "$preload" "$the_plain" \
-		    tries=3 epochs=2 $files
+		# Not by a shell, which has calls of its own.
+		fail_syscalls "${failure%:*}" "${failure#*:}" env LD_PRELOAD="$the_object" \
+		    DESTALL=1 DESTALL_DATA="$data" "$the_plain" tries=3 epochs=2 $files
 	done
 else
 	echo "nothing beneath the C library: no strace"

@@ -13,6 +13,8 @@
  *     versions=1           files may hold any of so many contents, whole; one
  *                          that is being written is read again
  *     tries=1              how often a file is opened before it counts as failed
+ *     space=N              bytes of address space that it may have more, from
+ *                          when all files are known
  *     ready=PATH           a file that is made when all files are known
  *     go=PATH              wait for this file after that
  *     end=PATH             another epoch, until this file is there
@@ -38,6 +40,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -61,6 +64,7 @@ static char stream_buffer[65536], out_buffer[4096];
 
 static struct {
 	unsigned long epochs, seed, part, parts, pace, versions, tries;
+	unsigned long space;
 	const char *how, *ready, *go, *end;
 } opt = { .epochs = 1, .seed = 1, .parts = 1, .versions = 1, .tries = 1,
 	.how = "read" };
@@ -324,11 +328,30 @@ is_there(const char *path)
 	return stat(path, &st) == 0;
 }
 
+/* The first number of /proc/self/statm is what there is, in pages. */
+static void
+limit_space(void)
+{
+	FILE *f = fopen("/proc/self/statm", "re");
+	struct rlimit limit;
+	unsigned long pages;
+
+	if (f == NULL || fscanf(f, "%lu", &pages) != 1)
+		die("statm");
+	fclose(f);
+	limit.rlim_cur = limit.rlim_max = pages *
+	    (unsigned long)sysconf(_SC_PAGESIZE) + opt.space;
+	if (setrlimit(RLIMIT_AS, &limit) != 0)
+		die("space");
+}
+
 static void
 begin(void)
 {
 	int fd;
 
+	if (opt.space > 0)
+		limit_space();
 	if (opt.ready != NULL) {
 		fd = open(opt.ready, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
 		if (fd < 0)
@@ -371,6 +394,7 @@ take_option(const char *arg)
 	    take_number(arg, "pace", &opt.pace) ||
 	    take_number(arg, "versions", &opt.versions) ||
 	    take_number(arg, "tries", &opt.tries) ||
+	    take_number(arg, "space", &opt.space) ||
 	    take_text(arg, "how", &opt.how) ||
 	    take_text(arg, "ready", &opt.ready) ||
 	    take_text(arg, "go", &opt.go) ||
