@@ -8,7 +8,7 @@ need_hub
 
 mkset "$work/origin" 14 1000 40000
 seq 1 3000 > "$work/origin/lines"
-find "$work/origin" -type f -exec touch -d '2021-02-03 04:05:06.789' {} +
+age "$work/origin"
 
 # has NAME: or says that it is not tried.
 has() {

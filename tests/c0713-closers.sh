@@ -9,7 +9,7 @@ need_hub
 
 set=$work/set
 mkset "$set" 24 1000 60000
-find "$set" -type f -exec touch -d '2021-02-03 04:05:06.789' {} +
+age "$set"
 files=$(find "$set" -type f)
 closer=$(harness closer)
 crowd=$(harness crowd)
