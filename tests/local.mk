@@ -177,6 +177,7 @@ scenarios = \
 	%D%/n0702-no-hub.sh \
 	%D%/n0703-failing-calls.sh \
 	%D%/n0704-storm.sh \
+	%D%/n0705-bad-files.sh \
 	%D%/x0200-gen-kill.sh \
 	%D%/x0201-gen-signal.sh \
 	%D%/x0400-hub-kill.sh \

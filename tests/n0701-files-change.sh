@@ -285,6 +285,7 @@ while :; do
 	echo some bytes > young/two
 	touch -d "@$now" young/one
 	touch -d "@$((now + 1000))" young/two
+	sleep 0.1			# more than a tick of the clock
 	run "$destall" run --data young -- cat young/one young/two
 	expect_status 0
 	[ "$(cat "$work/out")" = "$(cat young/one young/two)" ] || fail "of the young"
