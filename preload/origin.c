@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/io.h"
+#include "cache/source_file.h"
 #include "preload/attached.h"
 
 struct origin {
@@ -196,4 +197,37 @@ origin_reopen(int fd)
 	    st.st_dev != o.key.dev || st.st_ino != o.key.ino))
 		io_close(&new);
 	return new >= 0 ? new : ORIGIN_GONE;
+}
+
+/* With its flags, but for what only matters while a file is opened; it may be a
+ * pipe by now, which must not hold us up. */
+static int
+open_as(const struct origin *o, int flags)
+{
+	int fd = open(o->path, (flags & ~O_NOFOLLOW) | O_CLOEXEC | O_NONBLOCK);
+	struct stat st;
+
+	if (fd >= 0 && (fstat(fd, &st) != 0 ||
+	    !source_is_listed(&st, &o->key) || fcntl(fd, F_SETFL, flags) != 0))
+		io_close(&fd);
+	return fd;
+}
+
+void
+origin_restore(int fd)
+{
+	struct origin o;
+	struct stat st;
+	int new;
+
+	if (fstat(fd, &st) != 0 || !origin_suspect(st.st_mode) ||
+	    !find(&o, st.st_dev, st.st_ino) || o.path[0] == '\0')
+		return;
+	new = open_as(&o, fcntl(fd, F_GETFL));
+	if (new < 0)
+		return;
+	if (lseek(new, lseek(fd, 0, SEEK_CUR), SEEK_SET) >= 0)
+		(void)dup3(new, fd, fcntl(fd, F_GETFD) & FD_CLOEXEC ?
+		    O_CLOEXEC : 0);
+	io_close(&new);
 }
