@@ -4,7 +4,7 @@
  * of their threads.
  *
  *  1. A hit on a kept mapping makes no system call and takes no lock: four
- *     loads and one addition.
+ *     loads and two additions.
  *  2. An item's priv is the memory of its own that put must free, or NULL for
  *     bytes in a mapping, which stays.
  */
@@ -120,6 +120,7 @@ item_cached(struct ds_data *d, uint64_t i, uint64_t word,
 		return false;
 	}
 	data_count(d, COUNT_HITS, 1);
+	data_count(d, COUNT_HIT_BYTES, item->len);
 	return true;
 }
 

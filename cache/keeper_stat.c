@@ -153,11 +153,31 @@ describe(struct job_kept *j, const struct dataset *d,
 	memcpy(j->name, a->name, sizeof j->name);
 }
 
+static struct job_kept *
+find_kept(struct keeper *k, uint64_t job, uint32_t set)
+{
+	for (unsigned i = 0; job != 0 && i < KEEPER_JOBS_KEPT; i++) {
+		if (k->kept[i].job == job && k->kept[i].set == set)
+			return &k->kept[i];
+	}
+	return NULL;
+}
+
+/* A job may be thousands of processes: when there is no room for one more, it
+ * is added to another of its job. */
 void
 stat_keep(struct keeper *k, const struct dataset *d,
     const struct attachment *a)
 {
-	describe(&k->kept[k->nr_kept++ % KEEPER_JOBS_KEPT], d, a);
+	struct job_kept *same = k->nr_kept < KEEPER_JOBS_KEPT ? NULL :
+	    find_kept(k, a->job, d->id);
+
+	if (same == NULL) {
+		describe(&k->kept[k->nr_kept++ % KEEPER_JOBS_KEPT], d, a);
+		return;
+	}
+	for (unsigned i = 0; i < CACHE_COUNTS; i++)
+		same->count[i] += a->copy.count[i];
 }
 
 static void

@@ -24,7 +24,7 @@
 static_assert(sizeof(struct page) == 32 + 8 * (CACHE_COUNTS + HIST_BUCKETS),
     "the layout is shared between processes");
 
-const struct segment_kind page_kind = { "destall page", PAGE_MAGIC, 2 };
+const struct segment_kind page_kind = { "destall page", PAGE_MAGIC, 3 };
 
 /*--- the client ----------------------------------------------------------*/
 

@@ -23,6 +23,7 @@
 
 enum cache_count {
 	COUNT_HITS,		/* gets answered from the cache */
+	COUNT_HIT_BYTES,
 	COUNT_MISSES,		/* gets answered by reading storage */
 	COUNT_STORAGE_READS,	/* items read from storage */
 	COUNT_STORAGE_BYTES,

@@ -19,23 +19,61 @@
 
 #define SLICE_NS	100000u		/* the least there is */
 
+/* Limits are those of whoever needed a hub first, and meant for him.  They are
+ * raised as far as they can be; with less than this a hub would fail, or die,
+ * in the middle of somebody else's job. */
+static const struct limit {
+	int		resource;
+	rlim_t		least;
+	const char	*option;	/* of ulimit */
+} limits[] = {
+	{ RLIMIT_CPU, RLIM_INFINITY, "t" },
+	{ RLIMIT_FSIZE, (rlim_t)64 << 20, "f" },
+	{ RLIMIT_NOFILE, 32, "n" },
+	{ RLIMIT_AS, (rlim_t)256 << 20, "v" },
+	{ RLIMIT_DATA, (rlim_t)64 << 20, "d" },
+};
+
+static int
+raise_limit(const struct limit *limit, struct ds_err *err)
+{
+	struct rlimit l;
+
+	if (getrlimit((__rlimit_resource_t)limit->resource, &l) != 0)
+		return 0;
+	l.rlim_cur = l.rlim_max;
+	(void)setrlimit((__rlimit_resource_t)limit->resource, &l);
+	if (l.rlim_max >= limit->least)	/* infinity is the largest */
+		return 0;
+	return err_fail(err, -EPERM, "the limits here are too tight for a hub "
+	    "(ulimit -%s): start it where they are not, with: destall serve",
+	    limit->option);
+}
+
+static int
+raise_limits(struct ds_err *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < sizeof limits / sizeof limits[0]; i++)
+		rc = raise_limit(&limits[i], err);
+	return rc;
+}
+
 int
 harden_begin(struct ds_err *err)
 {
 	struct sigaction ignore = { .sa_handler = SIG_IGN };
-	struct rlimit none = { 0, 0 }, nofile;
+	struct rlimit none = { 0, 0 };
 
 	umask(077);
 	if (sigaction(SIGPIPE, &ignore, NULL) != 0 ||
-	    sigaction(SIGHUP, &ignore, NULL) != 0)
+	    sigaction(SIGHUP, &ignore, NULL) != 0 ||
+	    sigaction(SIGXFSZ, &ignore, NULL) != 0)
 		return err_errno(err, "hub: cannot ignore signals");
 	if (setrlimit(RLIMIT_CORE, &none) != 0)
 		return err_errno(err, "hub: cannot forbid a core dump");
-	if (getrlimit(RLIMIT_NOFILE, &nofile) == 0) {
-		nofile.rlim_cur = nofile.rlim_max;
-		(void)setrlimit(RLIMIT_NOFILE, &nofile);
-	}
-	return 0;
+	return raise_limits(err);
 }
 
 /* Turns are short, and others wait for them: a thread that asks for short

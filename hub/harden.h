@@ -10,8 +10,9 @@
 #include "base/err.h"
 
 int harden_begin(struct ds_err *err);
-	/* First of all: files for us alone, no core, as many descriptors as
-	 * are allowed, no signal for what a client or terminal does. */
+	/* First of all: files for us alone, no core, as much of everything as
+	 * is allowed, no signal for what a client or terminal does.  -EPERM:
+	 * what is allowed is too little. */
 
 int harden_end(struct ds_err *err);
 	/* When everything is set up, in the loop's thread: it is run soon when

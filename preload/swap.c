@@ -146,10 +146,13 @@ give_cached(struct found *f, int fd, int flags)
 {
 	int rc = put_in_place(f, fd, flags);
 
-	if (rc == 0)
+	if (rc == 0) {
 		data_count(f->data, COUNT_HITS, 1);
-	else if (rc == -EBADF || rc == -ENOENT)
+		data_count(f->data, COUNT_HIT_BYTES,
+		    f->data->index.index->items[f->item].key.size);
+	} else if (rc == -EBADF || rc == -ENOENT) {
 		attached_lost(f->attached);
+	}
 	return rc;
 }
 
