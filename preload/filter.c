@@ -168,15 +168,20 @@ filter_path(int dir, const char *path)
 
 /*--- starting ------------------------------------------------------------*/
 
-/* Slashes that stand for one, and those at the end, are taken out. */
+/* What is skipped in a path is taken out; it begins with a slash. */
 static void
-clean(char *p)
+clean(char *path)
 {
-	char *to = p;
+	const char *p = path;
+	char *to = path;
 
-	for (; *p != '\0'; p++) {
-		if (*p != '/' || (p[1] != '/' && p[1] != '\0'))
-			*to++ = *p;
+	for (;;) {
+		p = skip_nothing(p);
+		if (*p == '\0')
+			break;
+		*to++ = '/';
+		while (*p != '\0' && *p != '/')
+			*to++ = *p++;
 	}
 	*to = '\0';
 }

@@ -144,6 +144,7 @@ scenarios = \
 	%D%/c0713-closers.sh \
 	%D%/c0714-untouched.sh \
 	%D%/c0715-pictures.sh \
+	%D%/c0717-paths.sh \
 	%D%/c0720-law.sh \
 	%D%/n0001-failing-memory.sh \
 	%D%/n0002-failing-output.sh \

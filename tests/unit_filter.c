@@ -17,7 +17,8 @@ static void
 it_starts_with_nothing(void **state)
 {
 	char data[] = "DESTALL_DATA="
-	    "/data/train:relative:/usr//share/:/:::/usr/lib/x86";
+	    "/data/train:relative:/usr//share/:/:::/usr/lib/x86:"
+	    "/.:/./mnt/.//./.set/..x/x./.:/./srv/./";
 	char *only[] = { data, NULL }, **before = environ;
 
 	(void)state;
@@ -35,7 +36,9 @@ roots_are_absolute_and_clean(void **state)
 	assert_string_equal(filter_root(0), "/data/train");
 	assert_string_equal(filter_root(1), "/usr/share");
 	assert_string_equal(filter_root(2), "/usr/lib/x86");
-	assert_null(filter_root(3));
+	assert_string_equal(filter_root(3), "/mnt/.set/..x/x.");
+	assert_string_equal(filter_root(4), "/srv");
+	assert_null(filter_root(5));
 }
 
 static void
@@ -57,6 +60,9 @@ absolute_paths(void **state)
 		{ "/x/data/train/a.jpg", FILTER_NO },
 		{ "/usr/share/doc/x", FILTER_YES },
 		{ "/usr/lib/x", FILTER_NO },
+		{ "/mnt/.set/..x/x./a.jpg", FILTER_YES },
+		{ "/srv/./a.jpg", FILTER_YES },
+		{ "/./srv/a.jpg", FILTER_YES },
 	};
 
 	(void)state;
