@@ -226,7 +226,7 @@ filter_start(int argc, char *const argv[])
 {
 	const char *data = getenv("DESTALL_DATA");
 
-	if (data != NULL && data[0] != '\0')
+	if (data != NULL)
 		add_roots(data);
 	else
 		add_arguments(argc, argv);

@@ -25,8 +25,9 @@ enum filter {
 };
 
 void filter_start(int argc, char *const argv[]);
-	/* Once, while the program has one thread: the roots, of $DESTALL_DATA
-	 * or of the command line (cache/roots.h). */
+	/* Once, while the program has one thread: the roots of $DESTALL_DATA,
+	 * which are none if it is empty; only without it, those of the command
+	 * line (cache/roots.h). */
 
 enum filter filter_path(int dir, const char *path);
 	/* As openat(2) takes them. */

@@ -36,4 +36,10 @@ for root in link ./link .//link/. "$PWD/./link" "$PWD//link/"; do
 	expect_hit YES "$destall" run --data "$root" -- cat "link/$file"
 done
 
+#--- the folder, on the command line ------------------------------------------
+
+with_object=LD_PRELOAD=$top_builddir/.libs/libdestall-preload.so
+expect_hit YES env "$with_object" DESTALL=1 grep -rh . "$PWD/set"
+expect_hit NO env "$with_object" DESTALL=1 DESTALL_DATA= grep -rh . "$PWD/set"
+
 stop_hub

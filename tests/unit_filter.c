@@ -8,9 +8,65 @@
 #include "preload/filter.h"
 
 #include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "tests/harness/unit.h"
+
+/*--- starting ------------------------------------------------------------*/
+
+static bool
+has_roots(const char *const want[])
+{
+	unsigned n;
+
+	for (n = 0; want[n] != NULL; n++) {
+		if (filter_root(n) == NULL ||
+		    strcmp(filter_root(n), want[n]) != 0)
+			return false;
+	}
+	return filter_root(n) == NULL;
+}
+
+/* In a process of its own, with one variable and one argument. */
+static void
+assert_starts_with(char *variable, char *argument, const char *const want[])
+{
+	char name[] = "program", *argv[] = { name, argument, NULL };
+	char *only[] = { variable, NULL };
+	int status;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		environ = only;
+		filter_start(2, argv);
+		_exit(has_roots(want) ? 0 : 1);
+	}
+	assert_true(pid > 0);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+}
+
+static void
+only_an_unset_variable_asks_the_arguments(void **state)
+{
+	/* Not in TMPDIR: /dev/shm and the like are system folders. */
+	char path[] = "/tmp/unit_filter.XXXXXX", *folder;
+	char unset[] = "OTHER=", empty[] = "DESTALL_DATA=";
+	char colons[] = "DESTALL_DATA=::";
+
+	(void)state;
+	assert_non_null(mkdtemp(path));
+	folder = realpath(path, NULL);
+	assert_non_null(folder);
+	assert_starts_with(unset, folder, (const char *[]){ folder, NULL });
+	assert_starts_with(empty, folder, (const char *[]){ NULL });
+	assert_starts_with(colons, folder, (const char *[]){ NULL });
+	assert_int_equal(rmdir(folder), 0);
+	free(folder);
+}
 
 /* The filter starts once in a program: all tests share these roots. */
 static void
@@ -40,6 +96,8 @@ roots_are_absolute_and_clean(void **state)
 	assert_string_equal(filter_root(4), "/srv");
 	assert_null(filter_root(5));
 }
+
+/*--- paths ---------------------------------------------------------------*/
 
 static void
 absolute_paths(void **state)
@@ -143,6 +201,7 @@ a_move_must_be_told(void **state)
 }
 
 UNIT_MAIN(
+	UNIT(only_an_unset_variable_asks_the_arguments),
 	UNIT(it_starts_with_nothing),
 	UNIT(roots_are_absolute_and_clean),
 	UNIT(absolute_paths),
