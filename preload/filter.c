@@ -8,9 +8,11 @@
 
 #include "preload/filter.h"
 
+#include <assert.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdatomic.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -24,13 +26,22 @@ static char text[TEXT_MAX];		/* the roots, each terminated */
 static const char *roots[FILTER_ROOTS_MAX];
 static unsigned nr_roots;
 
-/* Where the program's folder is, and for each root what of it lies below that
- * folder ("/train"), or NULL.  Two threads may find out at once, and find the
- * same; one that changes the folder meanwhile races with the opens of the
- * others with or without us. */
-enum cwd { CWD_UNKNOWN, CWD_INSIDE, CWD_OUTSIDE };
-static _Atomic int cwd;
-static _Atomic(const char *) below[FILTER_ROOTS_MAX];
+/* Where the program's folder is, in one word, so that all that is known of it
+ * belongs together: in the answer's bits a state, for CWD_ABOVE one of the roots
+ * below the folder and the length of the folder's path, which that root begins
+ * with; above them, how often the folder has changed.  An answer is kept only
+ * if that count is still what it was before the question: else it would outlive
+ * the chdir() of another thread. */
+enum cwd { CWD_UNKNOWN, CWD_OUTSIDE, CWD_ABOVE, CWD_INSIDE };
+#define CWD_STATE	UINT64_C(3)
+#define CWD_ROOT_SHIFT	2
+#define CWD_LEN_SHIFT	7
+#define CWD_ANSWER	((UINT64_C(1) << 20) - 1)
+static _Atomic uint64_t cwd;
+
+static_assert(FILTER_ROOTS_MAX <= 1u << (CWD_LEN_SHIFT - CWD_ROOT_SHIFT) &&
+    PATH_MAX <= CWD_ANSWER >> CWD_LEN_SHIFT &&
+    (FILTER_ROOTS_MAX & (FILTER_ROOTS_MAX - 1)) == 0, "an answer fits");
 
 /*--- paths ---------------------------------------------------------------*/
 
@@ -95,61 +106,90 @@ leads_up(const char *path)
 void
 filter_cwd_changed(void)
 {
-	/* relaxed: it guards nothing */
-	atomic_store_explicit(&cwd, CWD_UNKNOWN, memory_order_relaxed);
+	uint64_t was = atomic_load_explicit(&cwd, memory_order_relaxed);
+
+	/* One more, and no answer.  release: who sees the count finds the new
+	 * folder; pairs with the acquire in get_cwd(). */
+	while (!atomic_compare_exchange_weak_explicit(&cwd, &was,
+	    (was | CWD_ANSWER) + 1, memory_order_release, memory_order_relaxed))
+		continue;
 }
 
-static const char *
-part_below(const char *root, const char *folder, size_t len)
+/* folder: so many bytes of a path, "/" as none. */
+static bool
+is_below(const char *root, const char *folder, size_t len)
 {
-	if (strncmp(root, folder, len) != 0 || root[len] != '/')
-		return NULL;
-	return root + len;
+	return strncmp(root, folder, len) == 0 && root[len] == '/';
 }
 
-static int
-find_cwd(void)
+/* The answer for a folder, whose path has room for two more bytes. */
+static uint64_t
+judge_folder(char *path, size_t len)
+{
+	path[len] = '/';		/* so that a root is inside itself */
+	path[len + 1] = '\0';
+	if (filter_inside(path))
+		return CWD_INSIDE;
+	for (unsigned n = 0; n < nr_roots; n++) {
+		if (is_below(roots[n], path, len))
+			return CWD_ABOVE | (uint64_t)n << CWD_ROOT_SHIFT |
+			    (uint64_t)len << CWD_LEN_SHIFT;
+	}
+	return CWD_OUTSIDE;
+}
+
+/* known: what the word was before, without an answer. */
+static uint64_t
+find_cwd(uint64_t known)
 {
 	char path[PATH_MAX + 1];
 	long size = syscall(SYS_getcwd, path, PATH_MAX);
-	size_t len;
-	int found;
+	uint64_t found;
 
 	if (size <= 1 || size > PATH_MAX)
 		return CWD_OUTSIDE;
-	len = size == 2 ? 0 : (size_t)size - 1;	/* "/" as "" */
-	/* relaxed: each is right by itself */
-	for (unsigned n = 0; n < nr_roots; n++)
-		atomic_store_explicit(&below[n], part_below(roots[n], path,
-		    len), memory_order_relaxed);
-	path[len] = '/';		/* so that a root is inside itself */
-	path[len + 1] = '\0';
-	found = filter_inside(path) ? CWD_INSIDE : CWD_OUTSIDE;
-	/* release: pairs with the acquire in cwd_is_inside() */
-	atomic_store_explicit(&cwd, found, memory_order_release);
+	found = judge_folder(path, size == 2 ? 0 : (size_t)size - 1);
+	/* relaxed: the word is all there is.  If it fails, another has found
+	 * the same, or the folder has changed. */
+	(void)atomic_compare_exchange_strong_explicit(&cwd, &known,
+	    known | found, memory_order_relaxed, memory_order_relaxed);
 	return found;
 }
 
-static bool
-cwd_is_inside(void)
+static uint64_t
+get_cwd(void)
 {
-	/* acquire: what lies below comes with it */
-	int known = atomic_load_explicit(&cwd, memory_order_acquire);
+	/* acquire: pairs with the release in filter_cwd_changed() */
+	uint64_t known = atomic_load_explicit(&cwd, memory_order_acquire);
 
-	return (known != CWD_UNKNOWN ? known : find_cwd()) == CWD_INSIDE;
+	return (known & CWD_STATE) != CWD_UNKNOWN ? known : find_cwd(known);
 }
 
+/* answer: that the folder is above a root. */
 static bool
-leads_below(const char *path)
+leads_below(const char *path, uint64_t answer)
 {
-	for (unsigned n = 0; n < nr_roots; n++) {
-		const char *part = atomic_load_explicit(&below[n],
-		    memory_order_relaxed);
+	const char *one = roots[answer >> CWD_ROOT_SHIFT &
+	    (FILTER_ROOTS_MAX - 1)];
+	size_t len = (answer & CWD_ANSWER) >> CWD_LEN_SHIFT;
 
-		if (part != NULL && is_under(path, part))
+	for (unsigned n = 0; n < nr_roots; n++) {
+		if (is_below(roots[n], one, len) &&
+		    is_under(path, roots[n] + len))
 			return true;
 	}
 	return false;
+}
+
+static enum filter
+judge_relative(const char *path)
+{
+	uint64_t answer = get_cwd(), state = answer & CWD_STATE;
+
+	if (state == CWD_INSIDE ||
+	    (state == CWD_ABOVE && leads_below(path, answer)))
+		return FILTER_YES;
+	return leads_up(path) ? FILTER_LOOK : FILTER_NO;
 }
 
 enum filter
@@ -161,9 +201,7 @@ filter_path(int dir, const char *path)
 		return filter_inside(path) ? FILTER_YES : FILTER_NO;
 	if (dir != AT_FDCWD)
 		return FILTER_LOOK;
-	if (cwd_is_inside() || leads_below(path))
-		return FILTER_YES;
-	return leads_up(path) ? FILTER_LOOK : FILTER_NO;
+	return judge_relative(path);
 }
 
 /*--- starting ------------------------------------------------------------*/

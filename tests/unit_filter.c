@@ -7,9 +7,11 @@
 
 #include "preload/filter.h"
 
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -200,10 +202,71 @@ a_move_must_be_told(void **state)
 	come_back();
 }
 
+/* A thread that has asked for the folder is late with the answer: meanwhile
+ * another one moves. */
+static const char *moves_to;
+
+long
+syscall(long number, ...)
+{
+	long (*real)(long, ...);
+	long arg[6], rc;
+	va_list ap;
+
+	*(void **)&real = dlsym(RTLD_NEXT, "syscall");
+	va_start(ap, number);
+	for (int i = 0; i < 6; i++)
+		arg[i] = va_arg(ap, long);
+	va_end(ap);
+	rc = real(number, arg[0], arg[1], arg[2], arg[3], arg[4], arg[5]);
+	if (number == SYS_getcwd && moves_to != NULL) {
+		go(moves_to);
+		moves_to = NULL;
+	}
+	return rc;
+}
+
+static void
+a_late_answer_is_not_kept(void **state)
+{
+	(void)state;
+	leave();
+	go("/usr/share");
+	moves_to = "/";
+	(void)filter_path(AT_FDCWD, "x");
+	assert_null(moves_to);
+	assert_int_equal(filter_path(AT_FDCWD, "x"), FILTER_NO);
+	assert_int_equal(filter_path(AT_FDCWD, "usr/share/x"), FILTER_YES);
+	go("/usr");
+	moves_to = "/usr/lib";
+	(void)filter_path(AT_FDCWD, "x");
+	assert_int_equal(filter_path(AT_FDCWD, "share/x"), FILTER_NO);
+	come_back();
+}
+
+/* The folder is gone, and with it what was known of the one before. */
+static void
+no_folder_is_outside(void **state)
+{
+	char path[] = "/tmp/unit_filter.XXXXXX";
+
+	(void)state;
+	leave();
+	go("/usr");
+	assert_int_equal(filter_path(AT_FDCWD, "share/x"), FILTER_YES);
+	assert_non_null(mkdtemp(path));
+	go(path);
+	assert_int_equal(rmdir(path), 0);
+	assert_int_equal(filter_path(AT_FDCWD, "share/x"), FILTER_NO);
+	come_back();
+}
+
 UNIT_MAIN(
 	UNIT(only_an_unset_variable_asks_the_arguments),
 	UNIT(it_starts_with_nothing),
 	UNIT(roots_are_absolute_and_clean),
 	UNIT(absolute_paths),
 	UNIT(relative_paths),
-	UNIT(a_move_must_be_told))
+	UNIT(a_move_must_be_told),
+	UNIT(a_late_answer_is_not_kept),
+	UNIT(no_folder_is_outside))
