@@ -20,7 +20,9 @@
 
 #include "cache/roots.h"
 
-#define TEXT_MAX	(FILTER_ROOTS_MAX * 512u)
+/* As long as execve(2) lets a variable be, with pages of 4 KiB: what is not
+ * touched costs nothing. */
+#define TEXT_MAX	(32u * 4096u)
 
 static char text[TEXT_MAX];		/* the roots, each terminated */
 static const char *roots[FILTER_ROOTS_MAX];

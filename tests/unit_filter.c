@@ -70,6 +70,24 @@ only_an_unset_variable_asks_the_arguments(void **state)
 	free(folder);
 }
 
+/* The longest that execve(2) passes, its end included. */
+static void
+a_long_variable_counts(void **state)
+{
+	static char variable[32 * 4096] = "DESTALL_DATA=/first:/";
+	static char middle[sizeof variable];
+	const char last[] = ":/last";
+	size_t at = strlen(variable), end = sizeof variable - sizeof last;
+
+	(void)state;
+	memset(variable + at, 'x', end - at);
+	memcpy(variable + end, last, sizeof last);
+	middle[0] = '/';
+	memset(middle + 1, 'x', end - at);
+	assert_starts_with(variable, NULL,
+	    (const char *[]){ "/first", middle, "/last", NULL });
+}
+
 /* The filter starts once in a program: all tests share these roots. */
 static void
 it_starts_with_nothing(void **state)
@@ -263,6 +281,7 @@ no_folder_is_outside(void **state)
 
 UNIT_MAIN(
 	UNIT(only_an_unset_variable_asks_the_arguments),
+	UNIT(a_long_variable_counts),
 	UNIT(it_starts_with_nothing),
 	UNIT(roots_are_absolute_and_clean),
 	UNIT(absolute_paths),
