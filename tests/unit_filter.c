@@ -224,19 +224,17 @@ a_move_must_be_told(void **state)
  * another one moves. */
 static const char *moves_to;
 
+/* Declared with all that a call may have, as the kernel takes it. */
+long late_syscall(long number, long a, long b, long c, long d, long e, long f)
+    __asm__("syscall");
+
 long
-syscall(long number, ...)
+late_syscall(long number, long a, long b, long c, long d, long e, long f)
 {
-	long (*real)(long, ...);
-	long arg[6], rc;
-	va_list ap;
+	long (*real)(long, ...), rc;
 
 	*(void **)&real = dlsym(RTLD_NEXT, "syscall");
-	va_start(ap, number);
-	for (int i = 0; i < 6; i++)
-		arg[i] = va_arg(ap, long);
-	va_end(ap);
-	rc = real(number, arg[0], arg[1], arg[2], arg[3], arg[4], arg[5]);
+	rc = real(number, a, b, c, d, e, f);
 	if (number == SYS_getcwd && moves_to != NULL) {
 		go(moves_to);
 		moves_to = NULL;
