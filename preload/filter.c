@@ -13,8 +13,10 @@
 #include <limits.h>
 #include <stdatomic.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -79,8 +81,8 @@ is_under(const char *p, const char *root)
 	return *p == '/';
 }
 
-bool
-filter_inside(const char *path)
+static bool
+is_inside(const char *path)
 {
 	for (unsigned n = 0; n < nr_roots; n++) {
 		if (is_under(path, roots[n]))
@@ -130,7 +132,7 @@ judge_folder(char *path, size_t len)
 {
 	path[len] = '/';		/* so that a root is inside itself */
 	path[len + 1] = '\0';
-	if (filter_inside(path))
+	if (is_inside(path))
 		return CWD_INSIDE;
 	for (unsigned n = 0; n < nr_roots; n++) {
 		if (is_below(roots[n], path, len))
@@ -183,10 +185,11 @@ leads_below(const char *path, uint64_t answer)
 	return false;
 }
 
+/* answer: of the folder that it begins at. */
 static enum filter
-judge_relative(const char *path)
+judge_relative(const char *path, uint64_t answer)
 {
-	uint64_t answer = get_cwd(), state = answer & CWD_STATE;
+	uint64_t state = answer & CWD_STATE;
 
 	if (state == CWD_INSIDE ||
 	    (state == CWD_ABOVE && leads_below(path, answer)))
@@ -200,10 +203,92 @@ filter_path(int dir, const char *path)
 	if (nr_roots == 0)
 		return FILTER_NO;
 	if (path[0] == '/')
-		return filter_inside(path) ? FILTER_YES : FILTER_NO;
+		return is_inside(path) ? FILTER_YES : FILTER_NO;
 	if (dir != AT_FDCWD)
 		return FILTER_LOOK;
-	return judge_relative(path);
+	return judge_relative(path, get_cwd());
+}
+
+/*--- the file itself -----------------------------------------------------*/
+
+/* Of the folder that was judged last: the answer, as for the program's folder,
+ * and above it a hash of its device and inode.  If two folders have the same
+ * hash, if one that is outside is moved into a root or shown there by a mount,
+ * or its inode becomes another's, then files go uncached; nothing else can come
+ * of it. */
+static _Atomic uint64_t judged;
+
+/* Its path, without its end: 0, or how long it is. */
+static size_t
+find_path(int fd, char path[PATH_MAX])
+{
+	char link[64];
+	ssize_t n;
+
+	(void)snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+	n = readlink(link, path, PATH_MAX);
+	return n > 0 && n < PATH_MAX ? (size_t)n : 0;
+}
+
+static bool
+is_file_inside(int fd)
+{
+	char path[PATH_MAX];
+	size_t len = find_path(fd, path);
+
+	path[len] = '\0';
+	return is_inside(path);
+}
+
+/* If it cannot be told, its files must. */
+static uint64_t
+find_folder(int dir)
+{
+	char path[PATH_MAX + 1];
+	size_t len = find_path(dir, path);
+
+	return len > 0 ? judge_folder(path, len == 1 ? 0 : len) : CWD_INSIDE;
+}
+
+/* Its server, if it has one, is not asked. */
+static bool
+hash_folder(int dir, uint64_t *hash)
+{
+	const uint64_t odd = UINT64_C(0x9e3779b97f4a7c15);
+	struct statx stx;
+
+	if (statx(dir, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_INO,
+	    &stx) != 0)
+		return false;
+	*hash = ((uint64_t)stx.stx_dev_major << 32 | stx.stx_dev_minor) * odd;
+	*hash = (*hash ^ *hash >> 32 ^ stx.stx_ino) * odd & ~CWD_ANSWER;
+	return true;
+}
+
+static uint64_t
+get_folder(int dir)
+{
+	uint64_t hash, known;
+
+	if (!hash_folder(dir, &hash))
+		return CWD_INSIDE;
+	/* relaxed: the word is all there is */
+	known = atomic_load_explicit(&judged, memory_order_relaxed);
+	if ((known & ~CWD_ANSWER) == hash && (known & CWD_STATE) != CWD_UNKNOWN)
+		return known;
+	known = hash | find_folder(dir);
+	atomic_store_explicit(&judged, known, memory_order_relaxed);
+	return known;
+}
+
+bool
+filter_look(int fd, int dir, const char *path)
+{
+	/* What goes down from outside is outside: links are not followed. */
+	if (dir != AT_FDCWD &&
+	    judge_relative(path, get_folder(dir)) == FILTER_NO)
+		return false;
+	return is_file_inside(fd);
 }
 
 /*--- starting ------------------------------------------------------------*/

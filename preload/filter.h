@@ -32,8 +32,10 @@ void filter_start(int argc, char *const argv[]);
 enum filter filter_path(int dir, const char *path);
 	/* As openat(2) takes them. */
 
-bool filter_inside(const char *path);
-	/* An absolute one. */
+bool filter_look(int fd, int dir, const char *path);
+	/* What FILTER_LOOK asks for, of what was opened there: does the file
+	 * lie in a root?  One after the other in a folder outside, that costs a
+	 * stat of the folder each. */
 
 void filter_cwd_changed(void);
 

@@ -10,8 +10,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
-#include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -56,26 +54,12 @@ find_item(struct attached *a, const struct stat *st, struct found *f)
 	return false;
 }
 
-/* Where the file itself is, whatever way led there. */
-static bool
-is_inside(int fd)
-{
-	char link[64], path[PATH_MAX];
-	ssize_t n;
-
-	(void)snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
-	n = readlink(link, path, sizeof path - 1);
-	if (n <= 0)
-		return false;
-	path[n] = '\0';
-	return filter_inside(path);
-}
-
 /* A process that has nothing to do with data sets does not attach. */
 static struct attached *
-attach_for(int fd, enum filter seen)
+attach_for(int fd, int dir, const char *path, enum filter seen)
 {
-	if (seen == FILTER_LOOK && attached_peek() == NULL && !is_inside(fd))
+	if (seen == FILTER_LOOK && attached_peek() == NULL &&
+	    !filter_look(fd, dir, path))
 		return NULL;
 	return attached_get();
 }
@@ -169,7 +153,7 @@ swap_opened(int fd, int dir, const char *path, int flags)
 
 	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size == 0)
 		return;
-	a = attach_for(fd, seen);
+	a = attach_for(fd, dir, path, seen);
 	if (a == NULL || !find_item(a, &st, &f))
 		return;
 	if (source_is_listed(&st, &f.data->index.index->items[f.item].key))

@@ -42,4 +42,35 @@ with_object=LD_PRELOAD=$top_builddir/.libs/libdestall-preload.so
 expect_hit YES env "$with_object" DESTALL=1 grep -rh . "$PWD/set"
 expect_hit NO env "$with_object" DESTALL=1 DESTALL_DATA= grep -rh . "$PWD/set"
 
+#--- a path from a descriptor -------------------------------------------------
+
+# FOLDER PATH: prints the file at PATH from there, and nothing of two others.
+mkdir out
+echo another | tee out/one > out/two
+ln -s ../set out/link
+cat > from.py << 'END'
+import os, sys
+def read(folder, path):
+    d = os.open(folder, os.O_RDONLY)
+    f = os.open(path, os.O_RDONLY, dir_fd=d)
+    os.close(d)
+    text = os.read(f, 100)
+    os.close(f)
+    return text
+assert read("out", "one") == read("out", "two") == b"another\n"
+os.write(1, read(sys.argv[1], sys.argv[2]))
+END
+from() {
+	want=$1
+	shift
+	expect_hit "$want" env "$with_object" DESTALL=1 DESTALL_DATA="$PWD/set" \
+	    "$PYTHON" from.py "$@"
+}
+from YES set in/file
+from YES set/in file
+from YES . set/in/file
+from YES / "${PWD#/}/set/in/file"
+from YES out ../set/in/file
+from NO out link/in/file
+
 stop_hub

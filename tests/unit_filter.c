@@ -9,6 +9,7 @@
 
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -277,6 +278,82 @@ no_folder_is_outside(void **state)
 	come_back();
 }
 
+/*--- the file itself -----------------------------------------------------*/
+
+static unsigned nr_readlinks;
+
+ssize_t
+readlink(const char *path, char *to, size_t size)
+{
+	nr_readlinks++;
+	return readlinkat(AT_FDCWD, path, to, size);
+}
+
+static bool
+look(const char *folder, const char *path)
+{
+	int dir = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	int fd = openat(dir, path, O_PATH | O_CLOEXEC);
+	bool is_in;
+
+	assert_true(fd >= 0);
+	is_in = filter_look(fd, dir, path);
+	close(fd);
+	close(dir);
+	return is_in;
+}
+
+static void
+the_file_itself_tells(void **state)
+{
+	int fd = open("/usr/share/doc", O_PATH | O_CLOEXEC);
+
+	(void)state;
+	for (int twice = 0; twice < 2; twice++) {
+		assert_true(look("/usr/share", "doc"));
+		assert_true(look("/usr", "share/doc"));
+		assert_true(look("/", "usr/share/doc"));
+		assert_false(look("/", "usr/lib"));
+		assert_false(look("/usr", "lib"));
+		assert_false(look("/etc", "passwd"));
+		assert_true(look("/etc", "../usr/share/doc"));
+		assert_true(filter_look(fd, AT_FDCWD, "../share/doc"));
+	}
+	close(fd);
+}
+
+static void
+no_link_into_a_root_is_followed(void **state)
+{
+	char path[] = "/tmp/unit_filter.XXXXXX", link[sizeof path + 8];
+
+	(void)state;
+	assert_non_null(mkdtemp(path));
+	(void)snprintf(link, sizeof link, "%s/in", path);
+	assert_int_equal(symlink("/usr/share", link), 0);
+	assert_false(look(path, "in/doc"));
+	assert_int_equal(unlink(link), 0);
+	assert_int_equal(rmdir(path), 0);
+}
+
+/* And a file only if its path may lead into a root. */
+static void
+a_folder_is_judged_once(void **state)
+{
+	(void)state;
+	assert_true(look("/usr/share", "doc"));
+	nr_readlinks = 0;
+	for (int i = 0; i < 3; i++)
+		assert_false(look("/etc", "passwd"));
+	assert_int_equal(nr_readlinks, 1);
+	for (int i = 0; i < 3; i++)
+		assert_false(look("/usr", "lib"));
+	assert_int_equal(nr_readlinks, 1 + 1);
+	for (int i = 0; i < 3; i++)
+		assert_true(look("/usr", "share/doc"));
+	assert_int_equal(nr_readlinks, 1 + 1 + 3);
+}
+
 UNIT_MAIN(
 	UNIT(only_an_unset_variable_asks_the_arguments),
 	UNIT(a_long_variable_counts),
@@ -286,4 +363,7 @@ UNIT_MAIN(
 	UNIT(relative_paths),
 	UNIT(a_move_must_be_told),
 	UNIT(a_late_answer_is_not_kept),
-	UNIT(no_folder_is_outside))
+	UNIT(no_folder_is_outside),
+	UNIT(the_file_itself_tells),
+	UNIT(no_link_into_a_root_is_followed),
+	UNIT(a_folder_is_judged_once))
