@@ -3,8 +3,11 @@
  * filter.h: might an open concern a data set?  Told from its path, for next to
  * nothing.  Runs in any program that the object is preloaded in.
  *
- *  1. Roots are strings here: no file is looked at, so a root on a server that
- *     hangs holds up only those who open files in it.
+ *  1. Roots are strings here, and none is looked at: one on a server that hangs
+ *     does not hold up who opens files outside all of them.  It does hold up
+ *     who opens the first file of any: a process attaches to all its roots at
+ *     once (attached.h).  And so it does at the start without $DESTALL_DATA,
+ *     where the folders on the command line are looked at.
  *  2. No memory is allocated once it has started; before that, nothing concerns
  *     us: the program may be allocating its first byte.
  *  3. A link from outside into a root is not followed: such a file counts as
