@@ -8,29 +8,44 @@
 
 #include "preload/filter.h"
 
+#include <assert.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "cache/roots.h"
 
-#define TEXT_MAX	(FILTER_ROOTS_MAX * 512u)
+/* As long as execve(2) lets a variable be, with pages of 4 KiB: what is not
+ * touched costs nothing. */
+#define TEXT_MAX	(32u * 4096u)
 
 static char text[TEXT_MAX];		/* the roots, each terminated */
 static const char *roots[FILTER_ROOTS_MAX];
 static unsigned nr_roots;
 
-/* Where the program's folder is, and for each root what of it lies below that
- * folder ("/train"), or NULL.  Two threads may find out at once, and find the
- * same; one that changes the folder meanwhile races with the opens of the
- * others with or without us. */
-enum cwd { CWD_UNKNOWN, CWD_INSIDE, CWD_OUTSIDE };
-static _Atomic int cwd;
-static _Atomic(const char *) below[FILTER_ROOTS_MAX];
+/* Where the program's folder is, in one word, so that all that is known of it
+ * belongs together: in the answer's bits a state, for CWD_ABOVE one of the roots
+ * below the folder and the length of the folder's path, which that root begins
+ * with; above them, how often the folder has changed.  An answer is kept only
+ * if that count is still what it was before the question: else it would outlive
+ * the chdir() of another thread. */
+enum cwd { CWD_UNKNOWN, CWD_OUTSIDE, CWD_ABOVE, CWD_INSIDE };
+#define CWD_STATE	UINT64_C(3)
+#define CWD_ROOT_SHIFT	2
+#define CWD_LEN_SHIFT	7
+#define CWD_ANSWER	((UINT64_C(1) << 20) - 1)
+static _Atomic uint64_t cwd;
+
+static_assert(FILTER_ROOTS_MAX <= 1u << (CWD_LEN_SHIFT - CWD_ROOT_SHIFT) &&
+    PATH_MAX <= CWD_ANSWER >> CWD_LEN_SHIFT &&
+    (FILTER_ROOTS_MAX & (FILTER_ROOTS_MAX - 1)) == 0, "an answer fits");
 
 /*--- paths ---------------------------------------------------------------*/
 
@@ -66,8 +81,8 @@ is_under(const char *p, const char *root)
 	return *p == '/';
 }
 
-bool
-filter_inside(const char *path)
+static bool
+is_inside(const char *path)
 {
 	for (unsigned n = 0; n < nr_roots; n++) {
 		if (is_under(path, roots[n]))
@@ -95,61 +110,91 @@ leads_up(const char *path)
 void
 filter_cwd_changed(void)
 {
-	/* relaxed: it guards nothing */
-	atomic_store_explicit(&cwd, CWD_UNKNOWN, memory_order_relaxed);
+	uint64_t was = atomic_load_explicit(&cwd, memory_order_relaxed);
+
+	/* One more, and no answer.  release: who sees the count finds the new
+	 * folder; pairs with the acquire in get_cwd(). */
+	while (!atomic_compare_exchange_weak_explicit(&cwd, &was,
+	    (was | CWD_ANSWER) + 1, memory_order_release, memory_order_relaxed))
+		continue;
 }
 
-static const char *
-part_below(const char *root, const char *folder, size_t len)
+/* folder: so many bytes of a path, "/" as none. */
+static bool
+is_below(const char *root, const char *folder, size_t len)
 {
-	if (strncmp(root, folder, len) != 0 || root[len] != '/')
-		return NULL;
-	return root + len;
+	return strncmp(root, folder, len) == 0 && root[len] == '/';
 }
 
-static int
-find_cwd(void)
+/* The answer for a folder, whose path has room for two more bytes. */
+static uint64_t
+judge_folder(char *path, size_t len)
+{
+	path[len] = '/';		/* so that a root is inside itself */
+	path[len + 1] = '\0';
+	if (is_inside(path))
+		return CWD_INSIDE;
+	for (unsigned n = 0; n < nr_roots; n++) {
+		if (is_below(roots[n], path, len))
+			return CWD_ABOVE | (uint64_t)n << CWD_ROOT_SHIFT |
+			    (uint64_t)len << CWD_LEN_SHIFT;
+	}
+	return CWD_OUTSIDE;
+}
+
+/* known: what the word was before, without an answer. */
+static uint64_t
+find_cwd(uint64_t known)
 {
 	char path[PATH_MAX + 1];
 	long size = syscall(SYS_getcwd, path, PATH_MAX);
-	size_t len;
-	int found;
+	uint64_t found;
 
 	if (size <= 1 || size > PATH_MAX)
 		return CWD_OUTSIDE;
-	len = size == 2 ? 0 : (size_t)size - 1;	/* "/" as "" */
-	/* relaxed: each is right by itself */
-	for (unsigned n = 0; n < nr_roots; n++)
-		atomic_store_explicit(&below[n], part_below(roots[n], path,
-		    len), memory_order_relaxed);
-	path[len] = '/';		/* so that a root is inside itself */
-	path[len + 1] = '\0';
-	found = filter_inside(path) ? CWD_INSIDE : CWD_OUTSIDE;
-	/* release: pairs with the acquire in cwd_is_inside() */
-	atomic_store_explicit(&cwd, found, memory_order_release);
+	found = judge_folder(path, size == 2 ? 0 : (size_t)size - 1);
+	/* relaxed: the word is all there is.  If it fails, another has found
+	 * the same, or the folder has changed. */
+	(void)atomic_compare_exchange_strong_explicit(&cwd, &known,
+	    known | found, memory_order_relaxed, memory_order_relaxed);
 	return found;
 }
 
-static bool
-cwd_is_inside(void)
+static uint64_t
+get_cwd(void)
 {
-	/* acquire: what lies below comes with it */
-	int known = atomic_load_explicit(&cwd, memory_order_acquire);
+	/* acquire: pairs with the release in filter_cwd_changed() */
+	uint64_t known = atomic_load_explicit(&cwd, memory_order_acquire);
 
-	return (known != CWD_UNKNOWN ? known : find_cwd()) == CWD_INSIDE;
+	return (known & CWD_STATE) != CWD_UNKNOWN ? known : find_cwd(known);
 }
 
+/* answer: that the folder is above a root. */
 static bool
-leads_below(const char *path)
+leads_below(const char *path, uint64_t answer)
 {
-	for (unsigned n = 0; n < nr_roots; n++) {
-		const char *part = atomic_load_explicit(&below[n],
-		    memory_order_relaxed);
+	const char *one = roots[answer >> CWD_ROOT_SHIFT &
+	    (FILTER_ROOTS_MAX - 1)];
+	size_t len = (answer & CWD_ANSWER) >> CWD_LEN_SHIFT;
 
-		if (part != NULL && is_under(path, part))
+	for (unsigned n = 0; n < nr_roots; n++) {
+		if (is_below(roots[n], one, len) &&
+		    is_under(path, roots[n] + len))
 			return true;
 	}
 	return false;
+}
+
+/* answer: of the folder that it begins at. */
+static enum filter
+judge_relative(const char *path, uint64_t answer)
+{
+	uint64_t state = answer & CWD_STATE;
+
+	if (state == CWD_INSIDE ||
+	    (state == CWD_ABOVE && leads_below(path, answer)))
+		return FILTER_YES;
+	return leads_up(path) ? FILTER_LOOK : FILTER_NO;
 }
 
 enum filter
@@ -158,25 +203,110 @@ filter_path(int dir, const char *path)
 	if (nr_roots == 0)
 		return FILTER_NO;
 	if (path[0] == '/')
-		return filter_inside(path) ? FILTER_YES : FILTER_NO;
+		return is_inside(path) ? FILTER_YES : FILTER_NO;
 	if (dir != AT_FDCWD)
 		return FILTER_LOOK;
-	if (cwd_is_inside() || leads_below(path))
-		return FILTER_YES;
-	return leads_up(path) ? FILTER_LOOK : FILTER_NO;
+	return judge_relative(path, get_cwd());
+}
+
+/*--- the file itself -----------------------------------------------------*/
+
+/* Of the folder that was judged last: the answer, as for the program's folder,
+ * and above it a hash of its device and inode.  If two folders have the same
+ * hash, if one that is outside is moved into a root or shown there by a mount,
+ * or its inode becomes another's, then files go uncached; nothing else can come
+ * of it. */
+static _Atomic uint64_t judged;
+
+/* Its path, without its end: 0, or how long it is. */
+static size_t
+find_path(int fd, char path[PATH_MAX])
+{
+	char link[64];
+	ssize_t n;
+
+	(void)snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+	n = readlink(link, path, PATH_MAX);
+	return n > 0 && n < PATH_MAX ? (size_t)n : 0;
+}
+
+static bool
+is_file_inside(int fd)
+{
+	char path[PATH_MAX];
+	size_t len = find_path(fd, path);
+
+	path[len] = '\0';
+	return is_inside(path);
+}
+
+/* If it cannot be told, its files must. */
+static uint64_t
+find_folder(int dir)
+{
+	char path[PATH_MAX + 1];
+	size_t len = find_path(dir, path);
+
+	return len > 0 ? judge_folder(path, len == 1 ? 0 : len) : CWD_INSIDE;
+}
+
+/* Its server, if it has one, is not asked. */
+static bool
+hash_folder(int dir, uint64_t *hash)
+{
+	const uint64_t odd = UINT64_C(0x9e3779b97f4a7c15);
+	struct statx stx;
+
+	if (statx(dir, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_INO,
+	    &stx) != 0)
+		return false;
+	*hash = ((uint64_t)stx.stx_dev_major << 32 | stx.stx_dev_minor) * odd;
+	*hash = (*hash ^ *hash >> 32 ^ stx.stx_ino) * odd & ~CWD_ANSWER;
+	return true;
+}
+
+static uint64_t
+get_folder(int dir)
+{
+	uint64_t hash, known;
+
+	if (!hash_folder(dir, &hash))
+		return CWD_INSIDE;
+	/* relaxed: the word is all there is */
+	known = atomic_load_explicit(&judged, memory_order_relaxed);
+	if ((known & ~CWD_ANSWER) == hash && (known & CWD_STATE) != CWD_UNKNOWN)
+		return known;
+	known = hash | find_folder(dir);
+	atomic_store_explicit(&judged, known, memory_order_relaxed);
+	return known;
+}
+
+bool
+filter_look(int fd, int dir, const char *path)
+{
+	/* What goes down from outside is outside: links are not followed. */
+	if (dir != AT_FDCWD &&
+	    judge_relative(path, get_folder(dir)) == FILTER_NO)
+		return false;
+	return is_file_inside(fd);
 }
 
 /*--- starting ------------------------------------------------------------*/
 
-/* Slashes that stand for one, and those at the end, are taken out. */
+/* What is skipped in a path is taken out; it begins with a slash. */
 static void
-clean(char *p)
+clean(char *path)
 {
-	char *to = p;
+	const char *p = path;
+	char *to = path;
 
-	for (; *p != '\0'; p++) {
-		if (*p != '/' || (p[1] != '/' && p[1] != '\0'))
-			*to++ = *p;
+	for (;;) {
+		p = skip_nothing(p);
+		if (*p == '\0')
+			break;
+		*to++ = '/';
+		while (*p != '\0' && *p != '/')
+			*to++ = *p++;
 	}
 	*to = '\0';
 }
@@ -221,7 +351,7 @@ filter_start(int argc, char *const argv[])
 {
 	const char *data = getenv("DESTALL_DATA");
 
-	if (data != NULL && data[0] != '\0')
+	if (data != NULL)
 		add_roots(data);
 	else
 		add_arguments(argc, argv);

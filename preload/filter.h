@@ -3,8 +3,11 @@
  * filter.h: might an open concern a data set?  Told from its path, for next to
  * nothing.  Runs in any program that the object is preloaded in.
  *
- *  1. Roots are strings here: no file is looked at, so a root on a server that
- *     hangs holds up only those who open files in it.
+ *  1. Roots are strings here, and none is looked at: one on a server that hangs
+ *     does not hold up who opens files outside all of them.  It does hold up
+ *     who opens the first file of any: a process attaches to all its roots at
+ *     once (attached.h).  And so it does at the start without $DESTALL_DATA,
+ *     where the folders on the command line are looked at.
  *  2. No memory is allocated once it has started; before that, nothing concerns
  *     us: the program may be allocating its first byte.
  *  3. A link from outside into a root is not followed: such a file counts as
@@ -25,14 +28,17 @@ enum filter {
 };
 
 void filter_start(int argc, char *const argv[]);
-	/* Once, while the program has one thread: the roots, of $DESTALL_DATA
-	 * or of the command line (cache/roots.h). */
+	/* Once, while the program has one thread: the roots of $DESTALL_DATA,
+	 * which are none if it is empty; only without it, those of the command
+	 * line (cache/roots.h). */
 
 enum filter filter_path(int dir, const char *path);
 	/* As openat(2) takes them. */
 
-bool filter_inside(const char *path);
-	/* An absolute one. */
+bool filter_look(int fd, int dir, const char *path);
+	/* What FILTER_LOOK asks for, of what was opened there: does the file
+	 * lie in a root?  One after the other in a folder outside, that costs a
+	 * stat of the folder each. */
 
 void filter_cwd_changed(void);
 

@@ -86,26 +86,12 @@ is_in_place(const struct found *f, const char *path, const struct stat *st)
 	    now.st_dev == st->st_dev && now.st_ino == st->st_ino;
 }
 
-/* Where the file itself is, whatever way led there. */
-static bool
-is_inside(int fd)
-{
-	char link[64], path[PATH_MAX];
-	ssize_t n;
-
-	(void)snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
-	n = readlink(link, path, sizeof path - 1);
-	if (n <= 0)
-		return false;
-	path[n] = '\0';
-	return filter_inside(path);
-}
-
 /* A process that has nothing to do with data sets does not attach. */
 static struct attached *
-attach_for(int fd, enum filter seen)
+attach_for(int fd, int dir, const char *path)
 {
-	if (seen == FILTER_LOOK && attached_peek() == NULL && !is_inside(fd))
+	if (attached_peek() == NULL &&
+	    filter_path(dir, path) == FILTER_LOOK && !filter_look(fd, dir, path))
 		return NULL;
 	return attached_get();
 }
@@ -193,7 +179,7 @@ give(struct found *f, int fd, const struct stat *st, int flags)
 }
 
 static void
-swap(int fd, enum filter seen, const char *path, int flags)
+swap(int fd, int dir, const char *path, int flags)
 {
 	struct attached *a;
 	struct found f;
@@ -201,7 +187,7 @@ swap(int fd, enum filter seen, const char *path, int flags)
 
 	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size == 0)
 		return;
-	a = attach_for(fd, seen);
+	a = attach_for(fd, dir, path);
 	if (a == NULL || !find_item(a, &st, &f))
 		return;
 	if (source_is_listed(&st, &f.data->index.index->items[f.item].key) &&
@@ -215,6 +201,6 @@ void
 swap_opened(int fd, int dir, const char *path, int flags)
 {
 	attached_enter();
-	swap(fd, filter_path(dir, path), path, flags);
+	swap(fd, dir, path, flags);
 	attached_leave();
 }

@@ -145,6 +145,7 @@ scenarios = \
 	%D%/c0714-untouched.sh \
 	%D%/c0715-pictures.sh \
 	%D%/c0716-torch.sh \
+	%D%/c0717-paths.sh \
 	%D%/c0720-law.sh \
 	%D%/n0001-failing-memory.sh \
 	%D%/n0002-failing-output.sh \
