@@ -45,8 +45,10 @@ bool origin_restore(int fd);
 	/* If fd is a substitute of a file that is as it was listed: makes it
 	 * the file itself, with the same flags and offset.  Was it one? */
 
+#define ORIGIN_NONE	(-1)	/* fd is no substitute */
+#define ORIGIN_GONE	(-2)	/* the file is not to be found, or opened */
+
 int origin_reopen(int fd);
-	/* A new descriptor of the file itself, for reading, close-on-exec; -1
-	 * if fd is no substitute, or the file is gone. */
+	/* A new descriptor of the file itself, for reading, close-on-exec. */
 
 #endif
