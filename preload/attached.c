@@ -11,6 +11,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -31,6 +32,43 @@ static _Atomic(struct attached *) current;
 static _Atomic uint64_t put_off_ns;	/* no attaching before; 0: at once */
 static _Atomic int lock_owner;		/* a pid, or 0 */
 static _Atomic unsigned nr_lost;
+
+/*--- whose memory this is ------------------------------------------------*/
+
+/* On a page of its own, which is empty in a forked child; NULL where there can
+ * be none. */
+static _Atomic int *home;
+
+void
+attached_start(void)
+{
+	size_t size = (size_t)sysconf(_SC_PAGESIZE);
+	void *page = mmap(NULL, size, PROT_READ | PROT_WRITE,
+	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (page == MAP_FAILED)
+		return;
+	if (madvise(page, size, MADV_WIPEONFORK) != 0) {
+		(void)munmap(page, size);
+		return;
+	}
+	home = page;
+	/* relaxed: there is one thread */
+	atomic_store_explicit(home, getpid(), memory_order_relaxed);
+}
+
+/* A child of vfork(2) has its parent's memory and other descriptors: what it
+ * attached would be of no use to its parent, who would find it. */
+static bool
+is_guest(void)
+{
+	int owner = 0, me = getpid();
+
+	/* relaxed: whoever of a forked child's comes first writes the same */
+	return home != NULL && !atomic_compare_exchange_strong_explicit(home,
+	    &owner, me, memory_order_relaxed, memory_order_relaxed) &&
+	    owner != me;
+}
 
 /*--- the lock ------------------------------------------------------------*/
 
@@ -262,7 +300,7 @@ attach(struct attached *old)
 {
 	struct attached *a;
 
-	if (is_put_off())
+	if (is_put_off() || is_guest())
 		return old;
 	if (!lock()) {
 		put_off(LOCK_NS);

@@ -8,6 +8,7 @@
  *     attached_enter() and attached_leave() any more.
  *  2. A forked child attaches anew, because connection and client page are its
  *     parent's; until it has, it can look things up in what it inherited.
+ *     A child of vfork(2) never attaches: it uses what its parent has.
  *  3. Who attaches holds a lock that names its process: one that a parent's
  *     other thread held at the fork stops nobody.
  *  4. No hub is ever started from here.  Where there is none, or it is lost,
@@ -33,6 +34,9 @@ struct attached {
 void attached_enter(void);
 void attached_leave(void);
 	/* Around all else here. */
+
+void attached_start(void);
+	/* Once, while the program has one thread. */
 
 struct attached *attached_get(void);
 	/* Attaches if need be; NULL: there is nothing to attach to. */

@@ -213,21 +213,23 @@ open_as(const struct origin *o, int flags)
 	return fd;
 }
 
-void
+bool
 origin_restore(int fd)
 {
+	bool restored = false;
 	struct origin o;
 	struct stat st;
 	int new;
 
 	if (fstat(fd, &st) != 0 || !origin_suspect(st.st_mode) ||
 	    !find(&o, st.st_dev, st.st_ino) || o.path[0] == '\0')
-		return;
+		return false;
 	new = open_as(&o, fcntl(fd, F_GETFL));
 	if (new < 0)
-		return;
+		return false;
 	if (lseek(new, lseek(fd, 0, SEEK_CUR), SEEK_SET) >= 0)
-		(void)dup3(new, fd, fcntl(fd, F_GETFD) & FD_CLOEXEC ?
-		    O_CLOEXEC : 0);
+		restored = dup3(new, fd, fcntl(fd, F_GETFD) & FD_CLOEXEC ?
+		    O_CLOEXEC : 0) == fd;
 	io_close(&new);
+	return restored;
 }

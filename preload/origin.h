@@ -41,9 +41,9 @@ void origin_statx(struct statx *stx, unsigned mask, int flags);
 bool origin_is_on(int fd, dev_t dev);
 	/* Is fd a substitute of a file on this device? */
 
-void origin_restore(int fd);
+bool origin_restore(int fd);
 	/* If fd is a substitute of a file that is as it was listed: makes it
-	 * the file itself, with the same flags and offset. */
+	 * the file itself, with the same flags and offset.  Was it one? */
 
 #define ORIGIN_NONE	(-1)	/* fd is no substitute */
 #define ORIGIN_GONE	(-2)	/* the file is not to be found, or opened */

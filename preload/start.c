@@ -7,6 +7,7 @@
 #include <config.h>
 
 #include "base/env.h"
+#include "preload/attached.h"
 #include "preload/filter.h"
 #include "preload/guard.h"
 
@@ -18,4 +19,5 @@ start(int argc, char *argv[])
 		return;
 	env_keep();
 	filter_start(argc, argv);
+	attached_start();
 }

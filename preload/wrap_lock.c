@@ -26,7 +26,7 @@ restore(int fd)
 	struct guard g;
 
 	if (guard_enter(&g)) {
-		origin_restore(fd);
+		(void)origin_restore(fd);
 		guard_leave(&g);
 	}
 }

@@ -32,6 +32,7 @@ wrap_##name(const char *path, int flags, ...) \
 	real_##name *call = REAL(name); \
 	mode_t mode = 0; \
 	va_list ap; \
+	int fd; \
 \
 	if (needs_mode(flags)) { \
 		va_start(ap, flags); \
@@ -40,7 +41,10 @@ wrap_##name(const char *path, int flags, ...) \
 	} \
 	if (call == NULL) \
 		return -1; \
-	return consider_fd(call(path, flags, mode), AT_FDCWD, path, flags); \
+	fd = call(path, flags, mode); \
+	if (fd < 0 && consider_again(path, flags)) \
+		fd = call(path, flags, mode); \
+	return consider_fd(fd, AT_FDCWD, path, flags); \
 }
 
 #define DEFINE_OPENAT(name) \
@@ -50,6 +54,7 @@ wrap_##name(int dir, const char *path, int flags, ...) \
 	real_##name *call = REAL(name); \
 	mode_t mode = 0; \
 	va_list ap; \
+	int fd; \
 \
 	if (needs_mode(flags)) { \
 		va_start(ap, flags); \
@@ -58,7 +63,10 @@ wrap_##name(int dir, const char *path, int flags, ...) \
 	} \
 	if (call == NULL) \
 		return -1; \
-	return consider_fd(call(dir, path, flags, mode), dir, path, flags); \
+	fd = call(dir, path, flags, mode); \
+	if (fd < 0 && consider_again(path, flags)) \
+		fd = call(dir, path, flags, mode); \
+	return consider_fd(fd, dir, path, flags); \
 }
 
 /* The checked variants: the real one ends a program that forgot the mode. */
@@ -67,10 +75,14 @@ int \
 wrap_##name(const char *path, int flags) \
 { \
 	real_##name *call = REAL(name); \
+	int fd; \
 \
 	if (call == NULL) \
 		return -1; \
-	return consider_fd(call(path, flags), AT_FDCWD, path, flags); \
+	fd = call(path, flags); \
+	if (fd < 0 && consider_again(path, flags)) \
+		fd = call(path, flags); \
+	return consider_fd(fd, AT_FDCWD, path, flags); \
 }
 
 #define DEFINE_OPENAT_2(name) \
@@ -78,10 +90,14 @@ int \
 wrap_##name(int dir, const char *path, int flags) \
 { \
 	real_##name *call = REAL(name); \
+	int fd; \
 \
 	if (call == NULL) \
 		return -1; \
-	return consider_fd(call(dir, path, flags), dir, path, flags); \
+	fd = call(dir, path, flags); \
+	if (fd < 0 && consider_again(path, flags)) \
+		fd = call(dir, path, flags); \
+	return consider_fd(fd, dir, path, flags); \
 }
 
 DEFINE_OPEN(open)

@@ -155,11 +155,18 @@ for f in sys.argv[1:]:
 step attributes attributes result/kept/cp-p result/kept/cp-acl result/kept/cp-a/lines \
     result/kept/cp-a/senil
 
+# A file that was opened to be read is written to by its number; that must be the
+# file, and not the cache's.
+reads 1 write-fd sh -c 'exec 3< set/-dash; echo written > /dev/fd/3; cat set/-dash /dev/fd/3'
+reads 1 write-in sh -c 'echo more >> /dev/stdin; cat set/sticky' < set/hard
+reads 1 write-proc bash -c 'exec 5< set/senil; echo first 1<> /proc/self/fd/5; md5sum set/senil'
+touch -d '2022-02-02 02:02:02.2' set/-dash set/hard set/senil
+
 # Moves, which end with the removal of what was read.
 reads 1 mv mv set/lines "$other/lines"
 reads 1 mv-again mv "set/a b	c" set/senil "$other"
 step moved sh -c 'cd "$other" && md5sum * && stat -c "%n %A %a %h %U %G %s %y" *'
-reads $((files - 5)) mv-all mv set "$other/set"
+reads $((files - 6)) mv-all mv set "$other/set"
 mkdir set
 step all-moved sh -c 'cd "$other/set" && find . -type f | sort | tr "\n" "\0" |
     xargs -0 stat -c "%n %A %a %h %U %G %s %y"'
