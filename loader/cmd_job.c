@@ -116,7 +116,7 @@ int
 job_find_roots(struct job *j, const struct job_options *o, int argc,
     char *const argv[], struct ds_err *err)
 {
-	const char *text = read_variable("DESTALL_DATA");
+	const char *text = getenv("DESTALL_DATA");
 	int rc = 0;
 
 	j->are_named = o->data.nr > 0 || text != NULL;
