@@ -69,6 +69,12 @@ expect_no_err
 "$destall" cache drop data > "$work/out" || fail "the data set is still in use"
 run "$destall" run --cache 35% --data data true
 caching "$PWD/data" 'up to 35%'
+# The job may unmount it: we hold nothing of it open, but keep it in use.
+run "$destall" run --data data --data other sh -c "ls -l /proc/\$PPID/fd; '$destall' cache stat"
+expect_status 0
+expect_out ' -> /dev/null$'
+! grep -Eq " -> $PWD/(data|other)" "$work/out" || fail "a data set is held open"
+[ "$(grep -Ec "in use +$PWD/(data|other)\$" "$work/out")" -eq 2 ] || fail "a data set is not in use"
 # One that was only found is left out.
 if ! is_root; then
 	mkdir -p found/locked
