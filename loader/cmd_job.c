@@ -18,6 +18,7 @@
 #include "base/say.h"
 #include "base/text.h"
 #include "cache/data.h"
+#include "cache/source_root.h"
 #include "hub/api.h"
 #include "hub/start.h"
 #include "loader/wait_line.h"
@@ -116,7 +117,7 @@ int
 job_find_roots(struct job *j, const struct job_options *o, int argc,
     char *const argv[], struct ds_err *err)
 {
-	const char *text = read_variable("DESTALL_DATA");
+	const char *text = getenv("DESTALL_DATA");
 	int rc = 0;
 
 	j->are_named = o->data.nr > 0 || text != NULL;
@@ -231,6 +232,10 @@ open_one(struct job *j, const struct root *r, struct ds_data **out,
 	wait_line_start(&line, j->command, r->given);
 	rc = ds_data_open(out, j->hub, r->canonical, NULL, err);
 	wait_line_end(&line);
+	/* Not held open, for the job may want to unmount it; a source that
+	 * needs its folder opens it anew. */
+	if (rc == 0)
+		source_root_close((*out)->source);
 	return rc;
 }
 

@@ -46,8 +46,8 @@ int job_init(struct job *j, const char *command, const struct job_options *o,
     struct ds_err *err);
 int job_find_roots(struct job *j, const struct job_options *o, int argc,
     char *const argv[], struct ds_err *err);
-	/* --data, else DESTALL_DATA, else what argv names; there may be
-	 * none.  Fails for what the user named. */
+	/* --data, else DESTALL_DATA, where empty means none, else what argv
+	 * names; there may be none.  Fails for what the user named. */
 int job_connect(struct job *j, char *const options[], struct ds_err *err);
 	/* To the hub, which is started with these options if there is none;
 	 * says so if one runs that has another ceiling. */

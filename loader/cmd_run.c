@@ -87,7 +87,9 @@ make_environment(struct run *r, struct ds_err *err)
 	int rc;
 
 	rc = choose_token(&r->token, err);
-	if (rc == 0 && r->job.roots.nr > 0)
+	/* Empty where there are none: unset, each process would look for some
+	 * on its own command line. */
+	if (rc == 0)
 		rc = roots_text(&r->job.roots, &data, err);
 	s.data = data;
 	s.job = r->token;

@@ -27,24 +27,23 @@
 #include "base/command.h"
 #include "base/io.h"
 #include "base/must.h"
+#include "loader/follow.h"
 
 #define NOT_EXECUTABLE	126
 #define NOT_FOUND	127
 #define BY_SIGNAL	128	/* and the signal, as shells say it */
-#define CONT_TRIES	20
-#define CONT_NS		1000000L
 
 /*--- signals -------------------------------------------------------------*/
 
 /* What people and programs send; SIGALRM, because a clock that was set before
- * we were executed goes on.  Not SIGCONT, which follow_stop() sees to. */
+ * we were executed goes on. */
 static void
 choose_signals(sigset_t *set)
 {
 	static const int passed[] = {
 		SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGALRM,
 		SIGVTALRM, SIGPROF, SIGXCPU, SIGWINCH, SIGURG, SIGIO, SIGPWR,
-		SIGTSTP, SIGTTIN, SIGTTOU,
+		SIGTSTP, SIGTTIN, SIGTTOU, SIGCONT,
 	};
 
 	sigemptyset(set);
@@ -150,58 +149,14 @@ drop_streams(void)
 
 /*--- waiting -------------------------------------------------------------*/
 
-/* Whoever continued us may have continued the whole group. */
-static bool
-goes_on(pid_t pid)
-{
-	struct timespec t = { .tv_nsec = CONT_NS };
-	siginfo_t info;
-
-	for (int i = 0; i < CONT_TRIES; i++) {
-		info.si_pid = 0;
-		if (waitid(P_PID, (id_t)pid, &info,
-		    WCONTINUED | WEXITED | WNOHANG | WNOWAIT) != 0 ||
-		    info.si_pid == pid)
-			return true;
-		(void)nanosleep(&t, NULL);
-	}
-	return false;
-}
-
-/* By the same signal, unless it would not stop us. */
-static int
-choose_stop(int signal_number)
-{
-	struct sigaction now;
-
-	return sigaction(signal_number, NULL, &now) == 0 &&
-	    now.sa_handler == SIG_DFL ? signal_number : SIGSTOP;
-}
-
-/* The command stopped: so do we, until somebody has us go on. */
-static void
-follow_stop(pid_t pid, int signal_number)
-{
-	sigset_t one;
-
-	signal_number = choose_stop(signal_number);
-	sigemptyset(&one);
-	sigaddset(&one, signal_number);
-	(void)kill(getpid(), signal_number);
-	(void)sigprocmask(SIG_UNBLOCK, &one, NULL);
-	(void)sigprocmask(SIG_BLOCK, &one, NULL);
-	if (!goes_on(pid))
-		(void)kill(pid, SIGCONT);
-}
-
 /* True when it has ended. */
 static bool
-look(pid_t pid, int *status)
+look(struct follow *f, int *status)
 {
 	pid_t got;
 
 	for (;;) {
-		got = waitpid(pid, status, WNOHANG | WUNTRACED);
+		got = waitpid(f->pid, status, WNOHANG | WUNTRACED);
 		if (got < 0 && errno == EINTR)
 			continue;
 		must(got >= 0);
@@ -209,17 +164,19 @@ look(pid_t pid, int *status)
 			return false;
 		if (!WIFSTOPPED(*status))
 			return true;
-		follow_stop(pid, WSTOPSIG(*status));
+		follow_stop(f, WSTOPSIG(*status));
 	}
 }
 
 static void
 await(pid_t pid, const sigset_t *set, int *status)
 {
+	struct follow f = { .pid = pid };
 	siginfo_t info;
 
-	while (!look(pid, status)) {
-		if (sigwaitinfo(set, &info) > 0 && info.si_signo != SIGCHLD)
+	while (!look(&f, status)) {
+		if (sigwaitinfo(set, &info) > 0 && info.si_signo != SIGCHLD &&
+		    !follow_signal(&f, info.si_signo))
 			pass_on(pid, &info);
 	}
 }

@@ -7,8 +7,8 @@
  *     terminal, descriptors, folder, limits, mask and dispositions of signals.
  *  2. It is sent what was sent to us by kill(2); what the terminal sends goes
  *     to the whole group, and is not sent again.
- *  3. When it stops, we stop, so that a shell sees one job; when we go on, so
- *     does it.
+ *  3. When it stops, we stop, where a shell sees one job in us, and nowhere
+ *     else (loader/follow.h); when we are continued, so is it.
  *  4. While it runs, we hold neither its standard input nor its output: whoever
  *     is at the other end sees them closed when the command closes them.
  */

@@ -6,6 +6,7 @@ AM_CPPFLAGS += -DPKGLIBDIR='"$(pkglibdir)"'
 libhost_la_SOURCES += \
 	%D%/object.c %D%/object.h \
 	%D%/job_env.c %D%/job_env.h \
+	%D%/follow.c %D%/follow.h \
 	%D%/launch.c %D%/launch.h \
 	%D%/wait_line.c %D%/wait_line.h \
 	%D%/saved.c %D%/saved.h \

@@ -52,6 +52,12 @@ caching "$PWD/link" 'all of it'
 expect_out '^--epochs 3 --data=link$'
 run "$destall" run echo plain "$PWD/none"
 expect_one_line 'run: no data set: name it with --data DIR$'
+run env DESTALL_DATA= "$destall" run ls data
+expect_one_line 'run: no data set: name it with --data DIR$'
+run "$destall" run sh -c "'$destall' run ls data"
+[ "$(grep -c 'run: no data set' "$work/err")" -eq 2 ] || fail "a job within the job has a data set"
+run env DESTALL_DATA= "$destall" run --data data true
+caching "$PWD/data" 'all of it'
 # --data, the variable, the command line: the first of these.
 mkdir other
 echo item > other/one
@@ -63,6 +69,12 @@ expect_no_err
 "$destall" cache drop data > "$work/out" || fail "the data set is still in use"
 run "$destall" run --cache 35% --data data true
 caching "$PWD/data" 'up to 35%'
+# The job may unmount it: we hold nothing of it open, but keep it in use.
+run "$destall" run --data data --data other sh -c "ls -l /proc/\$PPID/fd; '$destall' cache stat"
+expect_status 0
+expect_out ' -> /dev/null$'
+! grep -Eq " -> $PWD/(data|other)" "$work/out" || fail "a data set is held open"
+[ "$(grep -Ec "in use +$PWD/(data|other)\$" "$work/out")" -eq 2 ] || fail "a data set is not in use"
 # One that was only found is left out.
 if ! is_root; then
 	mkdir -p found/locked
@@ -141,7 +153,9 @@ LD_PRELOAD=$object
 END
 sort new | diff want - || fail "the environment is another"
 "$destall" run env > again 2> /dev/null
-! grep -Eq '^DESTALL_(DATA|CACHE)=' again || fail "variables for nothing"
+! grep -q '^DESTALL_CACHE=' again || fail "a variable for nothing"
+# No data set is none for all processes of the job, whatever they are given.
+grep -qx 'DESTALL_DATA=' again || fail "each process looks for a data set of its own"
 [ "$(sed -n 's/^DESTALL_JOB=//p' again)" != "$(sed -n 's/^DESTALL_JOB=//p' after.txt)" ] ||
     fail "two jobs of one name"
 

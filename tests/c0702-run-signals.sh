@@ -76,14 +76,36 @@ end
 [ -d "/proc/$(cat pid)" ] || fail "the command was killed with us"
 kill -s TERM "$(cat pid)"
 
-# When it stops, we stop; when we are continued, so is it.
-start 'echo $$ > pid; trap "echo on; exit 3" USR1; : > ready; while :; do sleep 0.05; done'
-kill -s STOP "$(cat pid)"
-wait_stopped "$job"
-kill -s CONT "$job"
-kill -s USR1 "$job"
-end
-expect_status 3
+# Who stops the command alone has it go on alone: nobody would continue us.
+# Where there is no terminal, that is: setsid, as with a batch system.  When we
+# are continued, so is it, whether we stopped or not.
+if command -v setsid > /dev/null; then
+	as_before=$as_started
+	as_started="$as_started setsid"
+	start 'echo $$ > pid; trap "echo on; exit 3" USR1; : > ready; while :; do sleep 0.05; done'
+	n=0
+	while [ $n -lt 20 ]; do
+		kill -s STOP "$(cat pid)"
+		wait_stopped "$(cat pid)"
+		kill -s CONT "$(cat pid)"
+		n=$((n + 1))
+	done
+	kill -s STOP "$(cat pid)"
+	wait_stopped "$(cat pid)"
+	kill -s CONT "$job"
+	kill -s USR1 "$job"
+	while grep -q '^State:.[RSD]' "/proc/$job/status" 2> /dev/null; do
+		sleep 0.01
+	done
+	! grep -q '^State:.T' "/proc/$job/status" 2> /dev/null || {
+		kill -s CONT "$job"
+		kill -s TERM "$(cat pid)"
+		fail "we stopped, and nobody has us go on"
+	}
+	end
+	expect_status 3
+	as_started=$as_before
+fi
 
 [ -n "${PYTHON-}" ] || { echo "configured without Python: no terminal"; exit 0; }
 # On a terminal: Ctrl-C once to each, Ctrl-Z and fg as without us.
@@ -95,10 +117,14 @@ def session(argv):
     pid, fd = pty.fork()
     if pid == 0:
         os.execvp(argv[0], argv)
+    unread.pop(fd, None)
     return pid, fd
 
+unread = {}
+
 def until(fd, word, limit=20):
-    text, end = b"", time.time() + limit
+    """What comes until that word; what follows it is for the next call."""
+    text, end = unread.pop(fd, b""), time.time() + limit
     while word not in text and time.time() < end:
         if select.select([fd], [], [], 0.1)[0]:
             try:
@@ -106,7 +132,30 @@ def until(fd, word, limit=20):
             except OSError:
                 break
     assert word in text, (word, text)
-    return text
+    at = text.index(word) + len(word)
+    unread[fd] = text[at:]
+    return text[:at]
+
+def state(pid):
+    with open("/proc/%d/stat" % pid) as f:
+        return f.read().rsplit(")", 1)[1].split()[0]
+
+def stop_alone(pid):
+    """Stops it and has it go on, often enough to be seen at it."""
+    for _ in range(20):
+        os.kill(pid, signal.SIGSTOP)
+        while state(pid) != "T":
+            time.sleep(0.001)
+        os.kill(pid, signal.SIGCONT)
+
+def ended(pid):
+    """The exit status; None if it stops instead."""
+    pid, status = os.waitpid(pid, os.WUNTRACED)
+    if os.WIFSTOPPED(status):
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+        return None
+    return os.waitstatus_to_exitcode(status)
 
 count = r'''
 import signal, sys, time
@@ -160,6 +209,62 @@ until(fd, b"GOT-word")
 os.write(fd, b"echo STA''TUS $?; exit\n")
 until(fd, b"STATUS 0")
 os.waitpid(pid, 0)
+os.close(fd)
+
+# The shell sees what stops in the background, to read from its terminal or by
+# a signal to the job, and what somebody stops in the foreground; and fg has it
+# all go on.
+def jobs_say(fd, word):
+    end, text = time.time() + 20, b""
+    while word not in text and time.time() < end:
+        os.write(fd, b"jobs; echo LI''STED\n")
+        text = until(fd, b"LISTED")
+    assert word in text, text
+
+reader = b"'%s' run sh -c 'echo G''O; read -r x; echo GOT-$x'" % sys.argv[1].encode()
+waiter = b"'%s' run sh -c 'echo $$ > pid; echo G''O; read -r x < over; echo EN''D'" % sys.argv[1].encode()
+os.mkfifo("over")
+over = os.open("over", os.O_RDWR)
+pid, fd = session(["sh", "-m"])
+os.write(fd, b"PS1=; stty -echo; echo RE''ADY\n")
+until(fd, b"READY")
+os.write(fd, reader + b" &\n")
+until(fd, b"GO")
+jobs_say(fd, b"topped")
+os.write(fd, b"fg\nword\n")
+until(fd, b"GOT-word")
+os.write(fd, waiter + b" &\n")
+until(fd, b"GO")
+os.write(fd, b"kill -s TSTP %1\n")
+jobs_say(fd, b"topped")
+os.write(fd, b"fg\n")
+os.write(over, b"\n")
+until(fd, b"END")
+os.write(fd, waiter + b"\n")
+until(fd, b"GO")
+os.kill(int(open("pid").read()), signal.SIGSTOP)
+until(fd, b"topped")
+os.write(fd, b"echo SHE''LL; fg\n")
+until(fd, b"SHELL")
+os.write(over, b"\n")
+until(fd, b"END")
+# In the background what somebody stops, he continues.
+os.write(fd, waiter + b" &\n")
+until(fd, b"GO")
+stop_alone(int(open("pid").read()))
+os.write(over, b"\n")
+until(fd, b"END")
+os.write(fd, b"wait; exit\n")
+os.waitpid(pid, 0)
+os.close(fd)
+
+# A terminal, and no shell at it.
+pid, fd = session([sys.argv[1], "run", "sh", "-c", "echo $$ > pid; echo READY; read -r x; echo GOT-$x"])
+until(fd, b"READY")
+stop_alone(int(open("pid").read()))
+os.write(fd, b"word\n")
+until(fd, b"GOT-word")
+assert ended(pid) == 0, "it stopped, and nobody has it go on"
 os.close(fd)
 
 # One that ignores Ctrl-Z goes on, and we with it.
