@@ -82,16 +82,6 @@ give_signals(const struct launch *l)
 	must(sigprocmask(SIG_SETMASK, &l->mask, NULL) == 0);
 }
 
-/* What came for the command when it had just ended ends nobody. */
-static void
-forget_signals(const sigset_t *set)
-{
-	struct timespec now = { 0 };
-
-	while (sigtimedwait(set, NULL, &now) > 0 || errno == EINTR)
-		;
-}
-
 /* A terminal sends to the whole foreground group; a clock to us alone. */
 static bool
 has_it_already(const siginfo_t *info)
@@ -215,9 +205,7 @@ launch_run(struct launch *l, char *const argv[], char *const envp[],
 	*end = (struct launch_end){ 0 };
 	take_signals(l, &set);
 	rc = start(l, argv, envp, &set, end, err);
-	forget_signals(&set);
 	must(sigaction(SIGCHLD, &l->child, NULL) == 0);
-	must(sigprocmask(SIG_SETMASK, &l->mask, NULL) == 0);
 	return rc;
 }
 

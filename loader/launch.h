@@ -37,7 +37,9 @@ struct launch_end {
 int launch_run(struct launch *l, char *const argv[], char *const envp[],
     struct launch_end *end, struct ds_err *err);
 	/* Once the command has ended, or 0 with exec_errno; argv[0] is looked
-	 * for as a shell does.  -errno: there could be no process for it. */
+	 * for as a shell does.  -errno: there could be no process for it.
+	 * Signals stay blocked: one that comes for a command that has just
+	 * ended, or comes twice, does not change how we end. */
 
 int launch_leave(const struct launch_end *end);
 	/* The exit status to leave with; does not return where a signal ended
