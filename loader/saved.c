@@ -12,27 +12,37 @@
 #include "base/text.h"
 #include "cache/keeper.h"
 
+/* The counts are what the processes of the job wrote: of any size. */
+static uint64_t
+sum(uint64_t a, uint64_t b)
+{
+	return a <= UINT64_MAX - b ? a + b : UINT64_MAX;
+}
+
 static uint64_t
 mean_bytes(const struct survey *s, uint32_t set, uint64_t nr)
 {
 	const struct survey_set *d = survey_find(s, set);
+	double bytes;
 
 	if (d == NULL || d->word[CACHE_STAT_ITEMS] == 0)
 		return 0;
-	return (uint64_t)((double)d->word[CACHE_STAT_BYTES] /
-	    (double)d->word[CACHE_STAT_ITEMS] * (double)nr);
+	bytes = (double)d->word[CACHE_STAT_BYTES] /
+	    (double)d->word[CACHE_STAT_ITEMS] * (double)nr;
+	return bytes < 0x1p64 ? (uint64_t)bytes : UINT64_MAX;
 }
 
 static void
 add(struct saved *out, const struct survey *s, const struct survey_job *j)
 {
 	uint64_t hits = j->count[COUNT_HITS];
+	uint64_t read = j->count[COUNT_STORAGE_BYTES];
 
-	out->hits += hits;
-	out->opens += hits + j->count[COUNT_MISSES];
-	out->storage_bytes += j->count[COUNT_STORAGE_BYTES];
-	out->plain_bytes += j->count[COUNT_STORAGE_BYTES] +
-	    mean_bytes(s, j->set, hits);
+	out->hits = sum(out->hits, hits);
+	out->opens = sum(out->opens, sum(hits, j->count[COUNT_MISSES]));
+	out->storage_bytes = sum(out->storage_bytes, read);
+	out->plain_bytes = sum(out->plain_bytes,
+	    sum(read, mean_bytes(s, j->set, hits)));
 }
 
 /* The hub keeps a number of those that ended: with as many, there may have

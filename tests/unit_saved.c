@@ -81,6 +81,26 @@ odd_sets_do_no_harm(void **state)
 	    "2.00 KiB read from storage instead of about 2.00 KiB");
 }
 
+/* Counts that a job made up. */
+static void
+no_count_is_too_large(void **state)
+{
+	struct survey_job jobs[] = {
+		{ .job = JOB, .set = 2, .count = COUNTS(UINT64_MAX, 5, 0) },
+		{ .job = JOB, .set = 1, .count = COUNTS(1, 1, UINT64_MAX) },
+	};
+
+	(void)state;
+	assert_string_equal(tell(jobs, 1), "18,446,744,073,709,551,615 of "
+	    "18,446,744,073,709,551,615 opens from the cache; 0 B read from "
+	    "storage instead of about 16.0 EiB");
+	assert_string_equal(tell(jobs + 1, 1), "1 of 2 opens from the cache; "
+	    "16.0 EiB read from storage instead of about 16.0 EiB");
+	assert_string_equal(tell(jobs, 2), "18,446,744,073,709,551,615 of "
+	    "18,446,744,073,709,551,615 opens from the cache; 16.0 EiB read "
+	    "from storage instead of about 16.0 EiB");
+}
+
 /* As many as the hub remembers: there may have been more. */
 static void
 says_that_it_is_the_least(void **state)
@@ -104,4 +124,5 @@ UNIT_MAIN(
 	UNIT(sums_up_one_job),
 	UNIT(no_hits_promise_nothing),
 	UNIT(odd_sets_do_no_harm),
+	UNIT(no_count_is_too_large),
 	UNIT(says_that_it_is_the_least))
