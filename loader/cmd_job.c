@@ -24,7 +24,7 @@
 #include "loader/wait_line.h"
 
 #define LINE_SIZE	1536u
-#define LIMIT_SIZE	64u
+#define LIMIT_SIZE	96u
 
 /*--- options -------------------------------------------------------------*/
 
@@ -161,14 +161,30 @@ job_connect(struct job *j, char *const options[], struct ds_err *err)
 	if (rc != -ENOENT)
 		return rc;
 	rc = options != NULL ? start_with(options, err) : 0;
-	return rc < 0 && rc != -EALREADY ? rc : ds_connect(&j->hub, 0, err);
+	if (rc == 0 || rc == -EALREADY)
+		rc = ds_connect(&j->hub, 0, err);
+	if (rc == 0)
+		compare_ceiling(j);	/* another may have been quicker */
+	return rc;
 }
 
 /*--- the data sets -------------------------------------------------------*/
 
+/* Is it what we asked for?  The first job of a data set decides. */
+static bool
+is_share(const struct job *j, uint64_t cap, uint64_t bytes)
+{
+	struct budget b;
+	double share = (double)cap / (double)bytes;
+
+	return j->cache != NULL && parse_budget(j->cache, &b, NULL) == 0 &&
+	    b.is_share && share > b.share * 0.99 - 0.001 &&
+	    share < b.share * 1.01 + 0.001;
+}
+
 /* How much of it may be cached: of this data set, or by the hub at all. */
 static const char *
-text_limit(char out[LIMIT_SIZE], const struct survey *s,
+text_limit(char out[LIMIT_SIZE], const struct job *j, const struct survey *s,
     const struct survey_set *set)
 {
 	uint64_t bytes = set->word[CACHE_STAT_BYTES];
@@ -176,8 +192,9 @@ text_limit(char out[LIMIT_SIZE], const struct survey *s,
 	char size[TEXT_FIGURE];
 
 	if (cap > 0 && bytes > 0)
-		(void)snprintf(out, LIMIT_SIZE, "up to %.3g%%",
-		    100 * (double)cap / (double)bytes);
+		(void)snprintf(out, LIMIT_SIZE, "up to %.3g%%%s",
+		    100 * (double)cap / (double)bytes, is_share(j, cap, bytes) ?
+		    "" : ", as a job decided that uses it already");
 	else if (bytes > s->hub.budget_bytes)
 		(void)snprintf(out, LIMIT_SIZE, "up to %s",
 		    text_size(size, s->hub.budget_bytes));
@@ -204,7 +221,7 @@ note_caching(const struct job *j, const struct survey *s, unsigned i)
 	    text_count(items, set->word[CACHE_STAT_ITEMS]),
 	    set->word[CACHE_STAT_ITEMS] == 1 ? "" : "s",
 	    text_size(size, set->word[CACHE_STAT_BYTES]),
-	    text_limit(limit, s, set));
+	    text_limit(limit, j, s, set));
 }
 
 static void

@@ -100,7 +100,7 @@ if ! is_sanitized; then
 	run "$destall" run --data data "$(harness holder)" data < /dev/null
 	expect_err '^destall: run: 0 of 10 opens from the cache; 9\.77 KiB read from storage$'
 	run "$destall" run --data data sh -c "'$(harness holder)' data; '$(harness holder)' data" < /dev/null
-	expect_err '^destall: run: 20 of 20 opens from the cache; 0 B read from storage instead of about 19\.5 KiB$'
+	expect_err '^destall: run: 20 of 20 opens from the cache; 0 B read from storage instead of 19\.5 KiB$'
 fi
 
 #--- what it is born with ----------------------------------------------------
