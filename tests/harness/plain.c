@@ -71,7 +71,7 @@ static struct {
 
 static unsigned long items, wrong, failed, longest_us, slow;
 
-static void
+static _Noreturn void
 die(const char *what)
 {
 	fprintf(stderr, "plain: %s: %s\n", what, strerror(errno));
