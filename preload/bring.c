@@ -48,20 +48,25 @@ is_large(const struct ds_data *d, const struct stat *st)
 
 /* Another change now could bear the same time. */
 static bool
-is_fresh(const struct stat *st)
+is_recent(const struct timespec *t)
 {
-	uint64_t tick_ns = st->st_mtim.tv_nsec == 0 ? COARSE_TICK_NS : TICK_NS;
+	uint64_t tick_ns = t->tv_nsec == 0 ? COARSE_TICK_NS : TICK_NS;
 	struct timespec now;
 	int64_t age_ns;
 
 	if (clock_gettime(CLOCK_REALTIME, &now) != 0)
 		return false;
-	if (now.tv_sec - st->st_mtim.tv_sec > 10 ||
-	    now.tv_sec < st->st_mtim.tv_sec)
+	if (now.tv_sec - t->tv_sec > 10 || now.tv_sec < t->tv_sec)
 		return false;
-	age_ns = (now.tv_sec - st->st_mtim.tv_sec) * (int64_t)NS_PER_S +
-	    now.tv_nsec - st->st_mtim.tv_nsec;
+	age_ns = (now.tv_sec - t->tv_sec) * (int64_t)NS_PER_S +
+	    now.tv_nsec - t->tv_nsec;
 	return age_ns >= 0 && (uint64_t)age_ns < tick_ns;
+}
+
+static bool
+is_fresh(const struct stat *st)
+{
+	return is_recent(&st->st_mtim) || is_recent(&st->st_ctim);
 }
 
 /*--- copying -------------------------------------------------------------*/

@@ -96,7 +96,7 @@ origin_stat(struct stat *st)
 	if (!find(&o, st->st_dev, st->st_ino))
 		return;
 	if (o.path[0] != '\0' && stat(o.path, &now) == 0 &&
-	    source_is_listed(&now, o.key))
+	    source_is_same(&now, o.key))
 		*st = now;
 	else
 		patch(st, &o);
@@ -104,21 +104,19 @@ origin_stat(struct stat *st)
 
 /*--- statx ---------------------------------------------------------------*/
 
-#define KEY_MASK (STATX_INO | STATX_SIZE | STATX_MTIME)
+#define KEY_MASK (STATX_INO | STATX_SIZE)
 
 static bool
-is_listed(const struct statx *now, const struct listing_item *key)
+is_same(const struct statx *now, const struct listing_item *key)
 {
 	struct stat st = {
 		.st_dev = makedev(now->stx_dev_major, now->stx_dev_minor),
 		.st_ino = now->stx_ino,
 		.st_size = (off_t)now->stx_size,
-		.st_mtim = { .tv_sec = now->stx_mtime.tv_sec,
-		    .tv_nsec = now->stx_mtime.tv_nsec },
 	};
 
 	return (now->stx_mask & KEY_MASK) == KEY_MASK &&
-	    source_is_listed(&st, key);
+	    source_is_same(&st, key);
 }
 
 static void
@@ -147,7 +145,7 @@ origin_statx(struct statx *stx, unsigned mask, int flags)
 		return;
 	if (o.path[0] != '\0' && statx(AT_FDCWD, o.path, flags &
 	    ~(AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW), mask | KEY_MASK, &now) == 0
-	    && is_listed(&now, o.key))
+	    && is_same(&now, o.key))
 		*stx = now;
 	else
 		patch_x(stx, &o);
