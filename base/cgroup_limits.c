@@ -97,10 +97,11 @@ lesser(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* One level: its limit, what is used, and how much of that is page cache that
- * the kernel would give up first. */
+/* One level: its limit, what is used, and how much of that is page cache, which
+ * gives way: pages that were read twice, too, or a job that has read its data
+ * before would seem to have no memory left. */
 struct level {
-	uint64_t limit, used, idle;
+	uint64_t limit, used, cache;
 };
 
 static int
@@ -115,7 +116,8 @@ read_memory_level(const struct cgroup *g, size_t len, struct level *l,
 	if (cgroup_read(g, len, "memory.stat", stat, sizeof stat) < 0)
 		stat[0] = '\0';
 	if (g->version == 2) {
-		l->idle = find_stat(stat, "inactive_file", 0);
+		l->cache = find_stat(stat, "inactive_file", 0) +
+		    find_stat(stat, "active_file", 0);
 		rc = read_bytes(g, len, "memory.high", &high, err);
 		if (rc == 0)
 			rc = read_bytes(g, len, "memory.max", &l->limit, err);
@@ -124,7 +126,8 @@ read_memory_level(const struct cgroup *g, size_t len, struct level *l,
 	} else {
 		/* This one knows of ancestors that we cannot see. */
 		high = find_stat(stat, "hierarchical_memory_limit", high);
-		l->idle = find_stat(stat, "total_inactive_file", 0);
+		l->cache = find_stat(stat, "total_inactive_file", 0) +
+		    find_stat(stat, "total_active_file", 0);
 		rc = read_bytes(g, len, "memory.limit_in_bytes", &l->limit, err);
 		if (rc == 0)
 			rc = read_bytes(g, len, "memory.usage_in_bytes",
@@ -154,7 +157,7 @@ cgroup_memory(const struct cgroup *g, struct cgroup_memory *m,
 		own = false;
 		if (l.limit == CGROUP_NO_LIMIT)
 			continue;
-		in_use = l.used - lesser(l.used, l.idle);
+		in_use = l.used - lesser(l.used, l.cache);
 		m->limit_bytes = lesser(m->limit_bytes, l.limit);
 		m->free_bytes = lesser(m->free_bytes,
 		    l.limit - lesser(l.limit, in_use));

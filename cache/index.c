@@ -16,7 +16,6 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <linux/futex.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -49,7 +48,8 @@ index_size(uint64_t nr_items, uint64_t nr_slots, uint64_t names_bytes)
 {
 	size_t items, slots, size;
 
-	if (__builtin_mul_overflow(nr_items, sizeof(struct index_item), &items) ||
+	if (__builtin_mul_overflow(nr_items, sizeof(struct index_item),
+	    &items) ||
 	    __builtin_mul_overflow(nr_slots, 2 * sizeof(uint32_t), &slots) ||
 	    __builtin_add_overflow(items, slots, &size) ||
 	    __builtin_add_overflow(size, sizeof(struct index), &size) ||
@@ -176,10 +176,15 @@ index_find(const struct index_map *m, const char *name, size_t len)
 	return -ENOENT;
 }
 
+/* By hand: open() may be called in a handler of signals, and is to be quick. */
 void
 index_file_name(char name[STORE_NAME_MAX], uint64_t file)
 {
-	(void)snprintf(name, STORE_NAME_MAX, "%016" PRIx64, file);
+	static const char digits[] = "0123456789abcdef";
+
+	for (unsigned i = 0; i < 16; i++)
+		name[i] = digits[file >> (60 - 4 * i) & 15];
+	name[16] = '\0';
 }
 
 /*--- waiting -------------------------------------------------------------*/

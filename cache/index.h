@@ -89,9 +89,9 @@ struct index {
 	uint64_t	nr_slots;	/* of each table: index_slots(), or 0 */
 	uint64_t	names_bytes;
 	uint64_t	total_bytes;	/* of all items */
-	_Atomic uint64_t large_bytes;	/* files larger than this are not brought
-					 * in by programs that know nothing of
-					 * the cache */
+	_Atomic uint64_t large_bytes;	/* larger files are not brought in by
+					 * programs that know nothing of the
+					 * cache */
 	uint32_t	set;
 	_Atomic uint32_t closed;	/* to admission */
 	_Atomic uint32_t wake;		/* futex */

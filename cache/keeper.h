@@ -109,8 +109,8 @@ struct dataset {
 	uint32_t	other_share;	/* that was said to be refused, last */
 	uint32_t	pins;		/* jobs that read its index */
 	struct dataset	*older;		/* whose items we have taken over */
-	bool		whole;		/* has all items of an older listing that
-					 * it can take over */
+	bool		whole;		/* it has taken over what it can of an
+					 * older listing */
 	bool		superseded;	/* by a newer listing */
 	uint8_t		*given;		/* a bit per item that the newer has */
 	struct attachment *attached;

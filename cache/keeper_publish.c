@@ -3,7 +3,7 @@
  * keeper_publish.c: how a lease ends by its holder's word: published, or given
  * up.  Runs in the hub only.
  *
- *     PUBLISH -> minio_check -> frozen, whole -> named -> found by its inode
+ *     PUBLISH -> minio_check -> frozen, whole -> found by its inode -> named
  *             -> crc, file, READY -> wake
  *
  *  1. A draft gets its name, and the item becomes READY, only when the kernel

@@ -29,14 +29,6 @@ bool source_is_listed(const struct stat *st, const struct listing_item *key);
 	 * and programs set the times of what they write to those of another
 	 * file: only the time of the last change of all tells. */
 
-static inline bool
-source_is_same(const struct stat *st, const struct listing_item *key)
-{
-	return st->st_dev == key->dev && st->st_ino == key->ino &&
-	    (uint64_t)st->st_size == key->size;
-}
-	/* Is it that file, with as many bytes? */
-
 int source_file_open(const struct source *s, const char *file,
     struct stat *st, struct ds_err *err);
 	/* A regular file for reading, and what it is. */

@@ -52,16 +52,21 @@ view_fini(struct view *v)
 	v->fd = -1;
 }
 
+/* In a job that runs with the preload object, too, fstat() is the object's: it
+ * has found the copy by its inode, and shows the file that it is of. */
 static bool
 is_copy(const struct view *v, const struct index_item *it, int fd)
 {
 	struct stat st;
 
-	/* relaxed: the caller has loaded the word (index.h, rule 1) */
-	return fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
-	    st.st_dev == v->dev && (uint64_t)st.st_size == it->key.size &&
-	    st.st_ino == atomic_load_explicit(&it->copy_ino,
-	    memory_order_relaxed);
+	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) ||
+	    (uint64_t)st.st_size != it->key.size)
+		return false;
+	if (st.st_dev == it->key.dev && st.st_ino == it->key.ino)
+		return true;
+	/* relaxed: published by the word's release store */
+	return st.st_dev == v->dev && st.st_ino == atomic_load_explicit(
+	    &it->copy_ino, memory_order_relaxed);
 }
 
 int

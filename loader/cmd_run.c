@@ -27,6 +27,7 @@
 #include "loader/launch.h"
 #include "loader/object.h"
 #include "loader/saved.h"
+#include "preload/word.h"
 
 extern const struct command cmd_run;
 
@@ -199,6 +200,7 @@ run(const void *opts, int nr, char **operands)
 		status = STATUS_BEFORE_CHILD;
 	else
 		status = launch_job(&r, operands, &end);
+	word_forget(r.token);
 	job_fini(&r.job);
 	job_env_fini(&r.env);
 	free(r.before);

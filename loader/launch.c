@@ -238,13 +238,14 @@ start(struct launch *l, char *const argv[], char *const envp[],
 		become(l, argv, envp, told[1]);
 	rc = pid < 0 ? err_errno(err, "cannot start a process") : 0;
 	io_close(&told[1]);
-	if (rc == 0) {
+	if (rc == 0)
 		end->exec_errno = read_errno(told[0]);
-		drop_streams();
-		await(pid, set, &end->status);
-	}
 	io_close(&told[0]);
-	return rc;
+	if (rc < 0)
+		return rc;
+	drop_streams();
+	await(pid, set, &end->status);
+	return 0;
 }
 
 int

@@ -16,8 +16,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define INSTALLED	PKGLIBDIR "/" OBJECT_NAME
-#define BUILT		"/.libs/" OBJECT_NAME
+#define BUILT	"/.libs/" OBJECT_NAME
+
+static const char bin_folder[] = BINDIR;
+static const char installed[] = PKGLIBDIR "/" OBJECT_NAME;
 
 /*--- may it be loaded ----------------------------------------------------*/
 
@@ -108,8 +110,8 @@ common_part(const char *a, const char *b)
 static bool
 try_moved(char path[PATH_MAX], const char *folder)
 {
-	size_t same = common_part(BINDIR, PKGLIBDIR);
-	const char *mine = BINDIR + same;
+	size_t same = common_part(bin_folder, installed);
+	const char *mine = bin_folder + same;
 	size_t len = strlen(folder), tail = strlen(mine);
 	char root[PATH_MAX];
 
@@ -117,7 +119,7 @@ try_moved(char path[PATH_MAX], const char *folder)
 	    strcmp(folder + len - tail, mine) != 0)
 		return false;
 	(void)snprintf(root, sizeof root, "%.*s", (int)(len - tail), folder);
-	return try_path(path, root, INSTALLED + same);
+	return try_path(path, root, installed + same);
 }
 
 int
@@ -128,8 +130,8 @@ object_find(char path[PATH_MAX], struct ds_err *err)
 	if (find_folder(folder) && (try_path(path, folder, BUILT) ||
 	    try_moved(path, folder)))
 		return object_check(path, err);
-	if (try_path(path, "", INSTALLED))
+	if (try_path(path, "", installed))
 		return object_check(path, err);
-	return err_fail(err, -ENOENT, "there is no " INSTALLED ": install "
-	    "destall again");
+	return err_fail(err, -ENOENT, "there is no %s: install destall "
+	    "again", installed);
 }

@@ -22,13 +22,15 @@
 
 #define RETRY_NS	(10 * NS_PER_S)	/* after a failure, at least */
 #define RETRY_SHARE	60u		/* of the time may be lost in trying */
-#define AGAIN_NS	NS_PER_S	/* for one who closes descriptors */
+#define AGAIN_NS	NS_PER_S	/* for one who keeps closing descriptors */
+#define AGAIN_FREE	16u		/* times without that pause */
 #define LOCK_NS		(30 * NS_PER_S)	/* another may be listing files */
 #define POLL_NS		100000
 
 static _Atomic(struct attached *) current;
 static _Atomic uint64_t put_off_ns;	/* no attaching before; 0: at once */
 static _Atomic int lock_owner;		/* a pid, or 0 */
+static _Atomic unsigned nr_lost;
 
 /*--- the lock ------------------------------------------------------------*/
 
@@ -99,10 +101,12 @@ attach_root(struct attached *a, const char *root, struct ds_err *err)
 	return 0;
 }
 
+/* Who had a hub goes on with what that one has cached. */
 static void
 say_plain(const struct ds_err *err)
 {
-	word_say("%s: files are read as without destall", err->text);
+	word_say("%s: files %sare read as without destall", err->text,
+	    attached_peek() != NULL ? "that are not cached yet " : "");
 }
 
 static void
@@ -247,7 +251,9 @@ attached_get(void)
 void
 attached_lost(struct attached *a)
 {
-	if (clock_now_ns() - a->made_ns >= AGAIN_NS)
+	/* relaxed: a count, and a hint */
+	if (atomic_fetch_add_explicit(&nr_lost, 1, memory_order_relaxed) <
+	    AGAIN_FREE || clock_now_ns() - a->made_ns >= AGAIN_NS)
 		atomic_store_explicit(&a->lost, true, memory_order_relaxed);
 }
 
@@ -256,10 +262,11 @@ attached_hub_gone(struct attached *a, uint64_t took_ns)
 {
 	if (!is_mine(a) || is_put_off())
 		return;
-	word_say("the hub is gone: files that it has not cached are read as "
-	    "without destall");
-	if (took_ns < LINK_DEADLINE_NS)
+	if (took_ns < LINK_DEADLINE_NS) {
 		(void)attach(a);
-	else
-		put_off(took_ns);	/* it did not answer, nor will it now */
+		return;
+	}
+	word_say("the hub does not answer: files that are not cached yet are "
+	    "read as without destall");
+	put_off(took_ns);	/* nor will it now */
 }

@@ -29,12 +29,16 @@
 
 /*--- what stays with the kernel ------------------------------------------*/
 
+/* The kernel is told of all that will be read: for a few bytes alone it would
+ * begin with a few pages, and make three requests of what can be one. */
 static bool
 is_container(int fd)
 {
 	unsigned char head[CONTAINER_HEAD];
-	ssize_t n = pread(fd, head, sizeof head, 0);
+	ssize_t n;
 
+	(void)posix_fadvise(fd, 0, (off_t)PIECE, POSIX_FADV_WILLNEED);
+	n = pread(fd, head, sizeof head, 0);
 	return n > 0 && container_kind(head, (size_t)n) != NULL;
 }
 
@@ -46,27 +50,30 @@ is_large(const struct ds_data *d, const struct stat *st)
 	    &d->index.index->large_bytes, memory_order_relaxed);
 }
 
-/* Another change now could bear the same time. */
+/* Could another change now bear the same time? */
 static bool
-is_recent(const struct timespec *t)
+is_fresh_time(const struct timespec *t, const struct timespec *now)
 {
 	uint64_t tick_ns = t->tv_nsec == 0 ? COARSE_TICK_NS : TICK_NS;
-	struct timespec now;
 	int64_t age_ns;
 
-	if (clock_gettime(CLOCK_REALTIME, &now) != 0)
+	if (now->tv_sec - t->tv_sec > 10 || now->tv_sec < t->tv_sec)
 		return false;
-	if (now.tv_sec - t->tv_sec > 10 || now.tv_sec < t->tv_sec)
-		return false;
-	age_ns = (now.tv_sec - t->tv_sec) * (int64_t)NS_PER_S +
-	    now.tv_nsec - t->tv_nsec;
+	age_ns = (now->tv_sec - t->tv_sec) * (int64_t)NS_PER_S +
+	    now->tv_nsec - t->tv_nsec;
 	return age_ns >= 0 && (uint64_t)age_ns < tick_ns;
 }
 
+/* By both times: a program can set the one back, and not every file system
+ * keeps the other. */
 static bool
 is_fresh(const struct stat *st)
 {
-	return is_recent(&st->st_mtim) || is_recent(&st->st_ctim);
+	struct timespec now;
+
+	return clock_gettime(CLOCK_REALTIME, &now) == 0 &&
+	    (is_fresh_time(&st->st_mtim, &now) ||
+	    is_fresh_time(&st->st_ctim, &now));
 }
 
 /*--- copying -------------------------------------------------------------*/
@@ -206,17 +213,28 @@ claim(struct ds_data *d, uint64_t i, int fd, const struct stat *st)
 	}
 }
 
+/* Then storage is not touched before the program does. */
+static bool
+is_shut_out(const struct ds_data *d, uint64_t i)
+{
+	const struct index *x = d->index.index;
+
+	/* relaxed: who sees it too late asks the hub, which says so */
+	return atomic_load_explicit(&x->closed, memory_order_relaxed) != 0 &&
+	    item_state(atomic_load_explicit(&x->items[i].word,
+	    memory_order_relaxed)) == ITEM_EMPTY;
+}
+
 enum bring
 bring_item(struct ds_data *d, uint64_t i, int fd, const struct stat *st)
 {
-	if (is_large(d, st)) {
+	if (is_large(d, st))
 		data_count(d, COUNT_LARGE, 1);
-	} else if (is_container(fd)) {
-		data_count(d, COUNT_CONTAINERS, 1);
-	} else if (is_fresh(st)) {
+	else if (is_shut_out(d, i) || is_fresh(st))
 		bring_missed(d, st);
-	} else {
+	else if (is_container(fd))
+		data_count(d, COUNT_CONTAINERS, 1);
+	else
 		return claim(d, i, fd, st);
-	}
 	return BRING_LEFT;
 }

@@ -7,7 +7,9 @@
  *     its offset, and count only if the file was the listed one before and
  *     after, and its last change is so long ago that another would show.
  *  2. A file that programs read here and there (container.h), and one that
- *     would take more than a quarter of the cache, stay with the kernel.
+ *     would take more than a quarter of the cache, stay with the kernel.  Once
+ *     admission is closed no file is looked at: storage is not touched before
+ *     the program does, and in its way.
  *  3. A file that could not be read is the program's own affair: it has a
  *     descriptor, and will see.
  */

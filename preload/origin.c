@@ -16,7 +16,6 @@
 #include <unistd.h>
 
 #include "base/io.h"
-#include "cache/source_file.h"
 #include "preload/attached.h"
 
 struct origin {
@@ -95,28 +94,22 @@ origin_stat(struct stat *st)
 
 	if (!find(&o, st->st_dev, st->st_ino))
 		return;
-	if (o.path[0] != '\0' && stat(o.path, &now) == 0 &&
-	    source_is_same(&now, o.key))
-		*st = now;
-	else
+	if (o.path[0] == '\0' || stat(o.path, &now) != 0 ||
+	    now.st_dev != o.key->dev || now.st_ino != o.key->ino) {
 		patch(st, &o);
+		return;
+	}
+	*st = now;
+	st->st_size = (off_t)o.key->size;	/* of what can be read here */
 }
 
 /*--- statx ---------------------------------------------------------------*/
 
-#define KEY_MASK (STATX_INO | STATX_SIZE)
-
 static bool
-is_same(const struct statx *now, const struct listing_item *key)
+is_same_file(const struct statx *now, const struct listing_item *key)
 {
-	struct stat st = {
-		.st_dev = makedev(now->stx_dev_major, now->stx_dev_minor),
-		.st_ino = now->stx_ino,
-		.st_size = (off_t)now->stx_size,
-	};
-
-	return (now->stx_mask & KEY_MASK) == KEY_MASK &&
-	    source_is_same(&st, key);
+	return (now->stx_mask & STATX_INO) != 0 && now->stx_ino == key->ino &&
+	    makedev(now->stx_dev_major, now->stx_dev_minor) == key->dev;
 }
 
 static void
@@ -134,6 +127,19 @@ patch_x(struct statx *stx, const struct origin *o)
 	stx->stx_ctime = stx->stx_mtime;
 }
 
+/* A kernel may leave out what it was not asked for, and say so: then it is left
+ * out here, too. */
+static bool
+look(const struct origin *o, unsigned mask, int flags, struct statx *now)
+{
+	if (o->path[0] == '\0' ||
+	    statx(AT_FDCWD, o->path, flags, mask | STATX_INO, now) != 0 ||
+	    !is_same_file(now, o->key))
+		return false;
+	return (mask & STATX_INO) != 0 ||
+	    statx(AT_FDCWD, o->path, flags, mask, now) == 0;
+}
+
 void
 origin_statx(struct statx *stx, unsigned mask, int flags)
 {
@@ -143,15 +149,27 @@ origin_statx(struct statx *stx, unsigned mask, int flags)
 	if (!find(&o, makedev(stx->stx_dev_major, stx->stx_dev_minor),
 	    stx->stx_ino))
 		return;
-	if (o.path[0] != '\0' && statx(AT_FDCWD, o.path, flags &
-	    ~(AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW), mask | KEY_MASK, &now) == 0
-	    && is_same(&now, o.key))
-		*stx = now;
-	else
+	if (!look(&o, mask, flags & ~(AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW),
+	    &now)) {
 		patch_x(stx, &o);
+		return;
+	}
+	*stx = now;
+	if ((now.stx_mask & STATX_SIZE) != 0)
+		stx->stx_size = o.key->size;
 }
 
 /*--- the file itself -----------------------------------------------------*/
+
+bool
+origin_is_on(int fd, dev_t dev)
+{
+	struct origin o;
+	struct stat st;
+
+	return fstat(fd, &st) == 0 && origin_suspect(st.st_mode) &&
+	    find(&o, st.st_dev, st.st_ino) && o.key->dev == dev;
+}
 
 int
 origin_reopen(int fd)

@@ -10,10 +10,11 @@
  * All but the first are called inside (guard.h).
  *
  *  1. Every field is the file's own, as it is now, as long as the file is where
- *     it was listed, and unchanged.
- *  2. Of a file that was changed, moved or removed since, a descriptor of a
- *     plain program would still show the old one; what we know of that is its
- *     device, inode, size and time.  The rest is the substitute's.
+ *     it was listed; but its size is that of what can be read here, if the file
+ *     was cut or grew meanwhile.
+ *  2. Of a file that was moved or removed since, a descriptor of a plain program
+ *     would still show the old one; what we know of that is its device, inode,
+ *     size and time.  The rest is the substitute's.
  */
 
 #ifndef PRELOAD_ORIGIN_H
@@ -36,6 +37,9 @@ void origin_stat(struct stat *st);
 
 void origin_statx(struct statx *stx, unsigned mask, int flags);
 	/* The same, of statx(2) with this mask and these flags. */
+
+bool origin_is_on(int fd, dev_t dev);
+	/* Is fd a substitute of a file on this device? */
 
 int origin_reopen(int fd);
 	/* A new descriptor of the file itself, for reading, close-on-exec; -1

@@ -27,6 +27,9 @@ real_find(enum real_call call)
 
 	for (unsigned i = 0; i < 2 && p == NULL; i++)
 		p = dlsym(RTLD_NEXT, names[call][i]);
+	/* The program's next dlerror() is not to tell of our search. */
+	if (p == NULL)
+		(void)dlerror();
 	atomic_store_explicit(&real_addresses[call], p, memory_order_relaxed);
 	errno = p != NULL ? error : ENOSYS;
 	return p;

@@ -88,6 +88,8 @@ static_assert(sizeof(struct statvfs) == sizeof(struct statvfs64),
 	    const char *path, struct stat *st, int flags)) \
 	X(int, statx, statx, (int dir, const char *path, int flags, \
 	    unsigned mask, struct statx *stx)) \
+	X(long, syscall, syscall, (long number, long a, long b, long c, \
+	    long d, long e, long f)) \
 	\
 	X(ssize_t, fgetxattr, fgetxattr, \
 	    (int fd, const char *name, void *value, size_t size)) \
@@ -109,6 +111,9 @@ static_assert(sizeof(struct statvfs) == sizeof(struct statvfs64),
 	X(int, fstatfs64, fstatfs, (int fd, struct statfs *sf)) \
 	X(int, fstatvfs, fstatvfs64, (int fd, struct statvfs *sv)) \
 	X(int, fstatvfs64, fstatvfs, (int fd, struct statvfs *sv)) \
+	\
+	X(ssize_t, copy_file_range, copy_file_range, (int in, off_t *in_at, \
+	    int out, off_t *out_at, size_t len, unsigned flags)) \
 	\
 	X(int, chdir, chdir, (const char *path)) \
 	X(int, fchdir, fchdir, (int fd))

@@ -4,6 +4,9 @@
  *
  * A path can name a substitute, too: /proc/self/fd/N, or an empty one with
  * AT_EMPTY_PATH.  So all of them look at what the kernel said.
+ *
+ * Node and whatever else is built on libuv calls statx(2) by syscall(), which is
+ * wrapped for the three calls that stat, and for no other.
  */
 
 #include <config.h>
@@ -12,6 +15,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdint.h>
+#include <sys/syscall.h>
 
 #include "preload/guard.h"
 #include "preload/origin.h"
@@ -34,6 +39,18 @@ answer(int rc, struct stat *st)
 
 	if (rc == 0 && origin_suspect(st->st_mode) && guard_enter(&g)) {
 		origin_stat(st);
+		guard_leave(&g);
+	}
+	return rc;
+}
+
+static inline int
+answer_x(int rc, struct statx *stx, unsigned mask, int flags)
+{
+	struct guard g;
+
+	if (rc == 0 && origin_suspect(stx->stx_mode) && guard_enter(&g)) {
+		origin_statx(stx, mask, flags);
 		guard_leave(&g);
 	}
 	return rc;
@@ -154,15 +171,40 @@ wrap_statx(int dir, const char *path, int flags, unsigned mask,
     struct statx *stx)
 {
 	real_statx *call = REAL(statx);
-	struct guard g;
-	int rc;
 
 	if (call == NULL)
 		return -1;
-	rc = call(dir, path, flags, mask, stx);
-	if (rc == 0 && origin_suspect(stx->stx_mode) && guard_enter(&g)) {
-		origin_statx(stx, mask, flags);
-		guard_leave(&g);
+	return answer_x(call(dir, path, flags, mask, stx), stx, mask, flags);
+}
+
+/*--- without a name of their own -----------------------------------------*/
+
+static void *
+pointer(long arg)
+{
+	return (void *)(uintptr_t)arg;
+}
+
+/* As the C library does, it takes six arguments whatever there are.  Calls
+ * that are not ours are the last thing it does: the compiler makes a jump of
+ * it, so that one which comes back with another stack finds it as it left it.
+ * The C library's struct stat is the kernel's on systems of 64 bits. */
+long
+wrap_syscall(long number, long a, long b, long c, long d, long e, long f)
+{
+	real_syscall *call = REAL(syscall);
+
+	if (call == NULL)
+		return -1;
+	switch (number) {
+	case SYS_statx:
+		return answer_x((int)call(number, a, b, c, d, e, f),
+		    pointer(e), (unsigned)d, (int)c);
+	case SYS_fstat:
+		return answer((int)call(number, a, b, c, d, e, f), pointer(b));
+	case SYS_newfstatat:
+		return answer((int)call(number, a, b, c, d, e, f), pointer(c));
+	default:
+		return call(number, a, b, c, d, e, f);
 	}
-	return rc;
 }

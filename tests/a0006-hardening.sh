@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# a0006: program and library are hardened as the build promises.
+# a0006: program, library and preload object are hardened as the build promises.
 . "${top_srcdir:?run by make check}/tests/lib.sh"
 need readelf
 
@@ -16,8 +16,10 @@ check() {
 
 check "$destall"
 readelf -Wh "$destall" | grep -q 'Type:.*DYN' || fail "destall is not position independent"
-so=$top_builddir/.libs/libdestall.so
-[ ! -e "$so" ] || check "$so"
+for so in libdestall.so libdestall-preload.so; do
+	so=$top_builddir/.libs/$so
+	[ ! -e "$so" ] || check "$so"
+done
 is_sanitized || grep -q -- '-O0' "$top_builddir/config.log" ||
     nm -D "$destall" | grep -Eq '__(printf|fprintf|snprintf|read)_chk' || fail "destall is not fortified"
 is_sanitized || nm -D "$destall" | grep -q '__stack_chk_fail' || fail "destall has no stack protector"

@@ -22,6 +22,11 @@ complete_bash destall '' | grep -qx gen || fail "commands are not offered"
 [ "$(complete_bash destall completion z)" = zsh ] || fail "completion z is not completed to zsh"
 complete_bash destall help d | grep -qx doctor || fail "help does not offer commands"
 [ "$(complete_bash destall gen --cou)" = --count= ] || fail "--cou is not completed"
+# Where another command follows, commands; what comes after is its own.
+complete_bash destall run gre | grep -qx grep || fail "run does not offer commands"
+complete_bash destall run -- gre | grep -qx grep || fail "run -- does not offer commands"
+[ "$(complete_bash destall run --da)" = --data= ] || fail "run --da is not completed"
+[ -z "$(complete_bash destall run -- ls --da)" ] || fail "an option of ours is offered to another command"
 [ -z "$(complete_bash destall gen some)" ] || fail "an operand is completed to something else than a file"
 
 command -v zsh > /dev/null || { echo "zsh is not installed: not tried"; exit 0; }

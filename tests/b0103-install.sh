@@ -10,6 +10,7 @@ make -s -C "$top_builddir" install DESTDIR="$work/root" > "$work/out" 2>&1 ||
 prefix=$(sed -n 's/^prefix = //p' "$top_builddir/Makefile")
 in=$work/root$prefix
 for file in bin/destall include/destall.h lib/libdestall.so lib/pkgconfig/destall.pc \
+    lib/destall/libdestall-preload.so \
     share/bash-completion/completions/destall share/zsh/site-functions/_destall \
     share/man/man1/destall.1 share/man/man1/destall-gen.1; do
 	[ -s "$in/$file" ] || fail "$file was not installed"

@@ -5,23 +5,37 @@
 
 demo() { "$destall" demo --count 120 "$@"; }
 
+expect_refused 2 "demo: --cache: '8G' is a size" "$destall" demo --cache 8G
+expect_refused 2 'demo: --count' "$destall" demo --count 1
+expect_refused 2 'demo: -o goes with --json' "$destall" demo -o x
+expect_refused 1 'demo: cannot make a folder in /nonexistent' env TMPDIR=/nonexistent "$destall" demo
+
+# An instrumented object cannot be loaded into cat.
+need_preload
+
 # The picture.
 run demo
 expect_status 0
 expect_no_err
-expect_out '^120 images, .* in all, read for 3'
-[ "$(grep -c '^  destall, [14] process' "$work/out")" -eq 6 ] || fail "not six bars"
+expect_out '^120 images, .* in all, read by cat for 3 epochs'
+[ "$(grep -cE '^  (page cache|no cache|without destall|destall run)  .*[0-9]/s$' "$work/out")" -eq 6 ] ||
+    fail "not six rows with a speed"
 for epoch in 1 2 3; do expect_out "^epoch $epoch\$"; done
-expect_out '^  destall, 1 process    #+ +120  100\.0 %$'
-expect_out '^  LRU \*  +#+ +1[0-9]+ +[0-9.]+ %$'
-expect_out '^  ideal \*  +#+ +78 +65\.0 %$'
+expect_out '^  destall run +#+ +[0-9.]+ MiB 100\.[0-9] % +[0-9,]+/s$'
+expect_out '^  LRU \*  +#+ +[0-9.]+ MiB +[0-9.]+ %$'
+expect_out '^  MinIO \*  +#+ +[0-9.]+ MiB +6[0-9]\.[0-9] %$'
+expect_out "^After the first epoch the (same )?reader, behind 'destall run', "
 ! grep -q "$(printf '\033')" "$work/out" || fail "escapes where there is no terminal"
 for width in 40 80 120; do
 	run env COLUMNS=$width "$destall" demo --count 20
 	expect_status 0
-	long=$(awk -v w=$width 'length($0) > (w < 60 ? 60 : w)' "$work/out")
+	long=$(awk -v w=$width 'length($0) > (w < 60 ? 60 : w) && !/\/sys\//' "$work/out")
 	[ -z "$long" ] || fail "wider than $width: $long"
 done
+
+# On a disk of this machine what is read from it is counted.
+counted=maybe
+case $(stat -f -c %T "$TMPDIR") in ext2/ext3 | xfs) counted=yes ;; esac
 
 # The figures, and the law; the same seed gives the same.
 if [ -n "${PYTHON-}" ]; then
@@ -29,23 +43,42 @@ if [ -n "${PYTHON-}" ]; then
 		run demo --seed 7 --cache $share --json
 		expect_status 0
 		cp "$work/out" "$work/first"
-		"$PYTHON" - "$work/out" $share <<'END' || fail "the document: $share"
+		"$PYTHON" - "$work/out" $share $counted <<'END' || fail "the document: $share"
 import json, sys
 d = json.load(open(sys.argv[1]))
 c = float(sys.argv[2][:-1]) / 100
 assert d["schema_version"] == 1 and d["items"] == 120 and d["seed"] == 7
 assert abs(d["cache_share"] - c) < 1e-9 and abs(d["cap_bytes"] - c * d["bytes"]) <= 1
-assert d["ideal_storage_reads"] == [120] + 2 * [round((1 - c) * 120)], d
-assert [r["processes"] for r in d["measured"]] == [1, 4]
-for r in d["measured"]:
-    missing = 120 - r["cached_items"]
-    assert r["storage_reads"] == [120, missing, missing], r
-    assert abs(missing - (1 - c) * 120) <= 6, r
-    assert r["cached_bytes"] <= d["cap_bytes"]
-lru, random = d["lru_storage_reads"], d["random_replacement_storage_reads"]
-assert lru[0] == random[0] == 120
+assert d["storage_is_counted"] or sys.argv[3] == "maybe"
+plain, ours = d["measured"]
+limit = d["memory_limit_bytes"]
+assert plain["cache"] == ("none" if limit is None else "page_cache"), plain
+assert limit is None or limit > c * d["bytes"]
+assert ours["cache"] == "destall"
+missing = 120 - ours["cached_items"]
+assert ours["storage_reads"] == [120, missing, missing], ours
+assert abs(missing - (1 - c) * 120) <= 6 and ours["cached_bytes"] <= d["cap_bytes"]
+lru, random, minio = d["computed"]
+assert [x["cache"] for x in d["computed"]] == ["lru", "random_replacement", "minio"]
+assert minio["storage_reads"] == ours["storage_reads"]
+for x in d["computed"]:
+    assert x["storage_reads"][0] == 120 and x["storage_bytes"][0] == minio["storage_bytes"][0]
+whole = minio["storage_bytes"][0]
+assert d["bytes"] <= whole < d["bytes"] + 120 * 4096
 for e in 1, 2:
-    assert (lru[e], random[e]) == (0, 0) if c == 1 else missing < random[e] <= lru[e] <= 120
+    if c == 1:
+        assert all(x["storage_reads"][e] == x["storage_bytes"][e] == 0 for x in d["computed"])
+    else:
+        assert missing < random["storage_reads"][e] <= lru["storage_reads"][e] <= 120
+for r in d["measured"]:
+    assert len(r["seconds"]) == 3 and min(r["seconds"]) > 0
+    # Beside the images, what finds them is read.
+    if d["storage_is_counted"]:
+        assert all(0 <= b <= 1.5 * whole for b in r["storage_bytes"]), r
+if d["storage_is_counted"] and limit is None:
+    assert min(plain["storage_bytes"]) >= d["bytes"], plain
+    for e in range(3):
+        assert ours["storage_bytes"][e] >= minio["storage_bytes"][e], (ours, minio)
 END
 		run demo --seed 7 --cache $share --json -o again.json
 		expect_status 0
@@ -54,64 +87,94 @@ END
 import json, sys
 a, b = (json.load(open(f)) for f in sys.argv[1:])
 for d in a, b:
-    del d["seconds"], d["measured"][1]   # which items four admit is theirs to race for
+    del d["seconds"]
+    for r in d["measured"]:
+        del r["seconds"], r["storage_bytes"]    # the kernel's, not ours
 assert a == b, (a, b)
 END
 	done
 fi
 
-expect_refused 2 "demo: --cache: '8G' is a size" "$destall" demo --cache 8G
-expect_refused 2 'demo: --count' "$destall" demo --count 1
-expect_refused 2 'demo: -o goes with --json' "$destall" demo -o x
-expect_refused 1 'demo: cannot make a folder in /nonexistent' env TMPDIR=/nonexistent "$destall" demo
+# What the user has set for jobs of his own.
+run env DESTALL=0 DESTALL_DATA=/nonexistent DESTALL_CACHE=1K DESTALL_JOB=x "$destall" demo --count 20
+expect_status 0
+expect_no_err
+
+# with_cat TEXT: another cat, a script, is the reader's.
+mkdir bin
+with_cat() {
+	printf '#!/bin/sh\n%s\n' "$1" > bin/cat
+	chmod +x bin/cat
+	expect_refused 1 "$2" env PATH="$PWD/bin:$PATH" "$destall" demo --count 20
+}
+real=$(command -v cat)
+# It loses the object, as a program that is linked statically does.
+with_cat "unset LD_PRELOAD; exec $real \"\$@\"" 'demo: the cache was not asked for a single image'
+# It delivers other bytes, fewer and more.
+with_cat "$real \"\$@\" | tr '\\\\000' x" 'demo: without destall, epoch 1: not every image was delivered'
+with_cat "shift; exec $real \"\$@\"" 'demo: without destall, epoch 1: not every image was delivered'
+with_cat "$real \"\$@\"; echo" 'demo: without destall, epoch 1: not every image was delivered'
+# It fails, or is not there.
+with_cat 'exit 1' 'demo: the reader ended with status 123$'
+rm bin/cat
+ln -s "$(command -v sh)" "$(command -v xargs)" bin
+run env PATH="$PWD/bin" "$destall" demo --count 20
+expect_status 1
+expect_err '^destall: demo: sh, xargs or cat was not found$'
 
 configured WITH_CRASH_POINTS || exit 0
 
-# An item that is not admitted though it should be: another has its place, or
+# An image that is not admitted though it should be: another has its place, or
 # it is one read too many.
-expect_refused 1 'demo: ([0-9]+) items of [0-9]+ bytes are cached where [0-9]+ of [0-9]+ fit ' \
-    env DS_DIE_AT=cache.written:3:EIO "$destall" demo --count 40
-expect_refused 1 'demo: 1 process, epoch 2: 1 items were read from storage where the law says 0$' \
-    env DS_DIE_AT=cache.written:3:EIO "$destall" demo --count 40 --cache 100%
-# A job that fails or dies.
-run env DS_DIE_AT=cache.leased:3:EIO "$destall" demo --count 40
+expect_refused 1 'demo: [0-9]+ images of [0-9]+ bytes are cached where [0-9]+ of [0-9]+ fit ' \
+    env DS_DIE_AT=bring.read:3:EIO "$destall" demo --count 40
+expect_refused 1 'demo: epoch 2: 1 images were read from storage where the law says 0$' \
+    env DS_DIE_AT=bring.read:3:EIO "$destall" demo --count 40 --cache 100%
+# A reader that dies.
+run env DS_DIE_AT=bring.leased:3 "$destall" demo --count 40
 expect_status 1
-expect_one_line '.*cannot be read'
-run env DS_DIE_AT=cache.leased:3 "$destall" demo --count 40
-expect_status 1
-expect_one_line 'demo: a job died'
+expect_no_out
+expect_err '^destall: demo: the reader ended with status [0-9]+$'
 # A hub that cannot start, or dies.
 run env DS_DIE_AT=hub.listening:1:EIO "$destall" demo --count 40
 expect_status 1
 expect_one_line 'demo: its hub did not start: hub: failed as told'
 
-# stopped_child PID: the child of it that a crash point has stopped.
-stopped_child() {
+# stopped_below PID: a process that it started, at any remove, and that a crash
+# point has stopped.
+stopped_below() {
 	for child in $(cat "/proc/$1/task/$1/children" 2> /dev/null); do
-		! grep -q '^State:.T' "/proc/$child/status" 2> /dev/null || echo "$child"
+		if grep -q '^State:.T' "/proc/$child/status" 2> /dev/null; then
+			echo "$child"
+		else
+			(stopped_below "$child")
+		fi
 	done
 }
 
-# A signal, while a job reads or while images are made: all is cleaned up.
-DS_DIE_AT=cache.leased:5:stop "$destall" demo --count 40 > "$work/out" 2> "$work/err" &
+# expect_ended: by the signal, with nothing said, and no group left.
+expect_ended() {
+	status=0
+	wait $demo || status=$?
+	expect_status 143
+	expect_no_out
+	expect_no_err
+	[ -z "$(find /sys/fs/cgroup -type d -name "destall-demo-$demo" 2> /dev/null)" ] ||
+	    fail "its control group is left"
+}
+
+# A signal, while the reader reads or while images are made: all is cleaned up.
+DS_DIE_AT=bring.leased:5:stop "$destall" demo --count 40 > "$work/out" 2> "$work/err" &
 demo=$!
-until [ -n "$(stopped_child $demo)" ]; do
-	kill -0 $demo 2> /dev/null || fail "the demo has ended, and no job was stopped"
+until [ -n "$(stopped_below $demo)" ]; do
+	kill -0 $demo 2> /dev/null || fail "the demo has ended, and no reader was stopped"
 	sleep 0.01
 done
 kill -TERM $demo
-status=0
-wait $demo || status=$?
-expect_status 143
-expect_no_out
-expect_no_err
+expect_ended
 DS_DIE_AT=gen.written:10:stop "$destall" demo --count 40 > "$work/out" 2> "$work/err" &
 demo=$!
 wait_stopped $demo
 kill -TERM $demo
 kill -CONT $demo
-status=0
-wait $demo || status=$?
-expect_status 143
-expect_no_out
-expect_no_err
+expect_ended

@@ -3,7 +3,8 @@
 
 . "$top_srcdir/tests/cache.sh"
 
-# make_data DIR COUNT: files of 1000 bytes each, every one of them another.
+# make_data DIR COUNT: files of 1000 bytes each, every one of them another, and
+# none so new that the preload object would leave it alone (preload/bring.h).
 make_data() {
 	mkdir -p "$1/a" "$1/b"
 	n=0
@@ -13,6 +14,7 @@ make_data() {
 		printf '%01000d' $n > "$1/$folder/$n"
 		n=$((n + 1))
 	done
+	find "$1" -type f -exec touch -d '2020-02-02 02:02:02.02' {} +
 }
 
 # check_json PYTHON: over the document of `stat --json`, as d; s is its first

@@ -9,7 +9,8 @@ AM_TESTS_ENVIRONMENT = \
 TEST_EXTENSIONS = .sh
 SH_LOG_COMPILER = $(SHELL)
 EXTRA_DIST += %D%/lib.sh %D%/gen.sh %D%/hub.sh %D%/cache.sh %D%/cachecmd.sh \
-	%D%/faults.sh %D%/preloaded.sh %D%/suite.sh %D%/check-all %D%/fresh-debian
+	%D%/run.sh %D%/compat.sh %D%/preloaded.sh %D%/faults.sh %D%/suite.sh \
+	%D%/check-all %D%/fresh-debian
 
 include %D%/harness/local.mk
 
@@ -40,6 +41,7 @@ unit_tests = \
 	%D%/unit_command \
 	%D%/unit_roots \
 	%D%/unit_container \
+	%D%/unit_filter \
 	%D%/unit_listing \
 	%D%/unit_loop \
 	%D%/unit_helper \
@@ -61,21 +63,29 @@ unit_tests = \
 	%D%/unit_data \
 	%D%/unit_get \
 	%D%/unit_get_threads \
+	%D%/unit_object \
+	%D%/unit_job_env \
+	%D%/unit_wait_line \
+	%D%/unit_saved \
+	%D%/unit_guard \
 	%D%/unit_gen_picture \
 	%D%/unit_gen_plan \
 	%D%/unit_gen_tar \
 	%D%/unit_gen_threads \
+	%D%/unit_demo_group \
 	%D%/unit_demo_law \
 	%D%/unit_doctor \
 	%D%/unit_doctor_child
 # end of unit_tests
 preload_ldadd = libleak.la libpreload.la $(CMOCKA_LIBS)
 %C%_unit_container_LDADD = $(preload_ldadd)
+%C%_unit_filter_LDADD = $(preload_ldadd)
 %C%_unit_word_LDADD = $(preload_ldadd)
 fake_hub = %D%/harness/fakehub.c %D%/harness/fakehub.h
 %C%_unit_data_SOURCES = %D%/unit_data.c $(fake_hub)
 %C%_unit_get_SOURCES = %D%/unit_get.c $(fake_hub)
 %C%_unit_get_threads_SOURCES = %D%/unit_get_threads.c $(fake_hub)
+%C%_unit_guard_LDADD = libleak.la libpreload.la $(CMOCKA_LIBS)
 check_PROGRAMS += $(unit_tests)
 testhub = %D%/harness/testhub.c %D%/harness/testhub.h
 %C%_unit_hub_SOURCES = %D%/unit_hub.c $(testhub)
@@ -94,6 +104,7 @@ scenarios = \
 	%D%/a0008-dist.sh \
 	%D%/a0009-shell.sh \
 	%D%/a0010-docs.sh \
+	%D%/a0011-preload.sh \
 	%D%/b0001-harness.sh \
 	%D%/b0002-harness-fail.sh \
 	%D%/b0003-harness-slow.sh \
@@ -124,6 +135,15 @@ scenarios = \
 	%D%/c0502-cache-warm.sh \
 	%D%/c0503-cache-drop.sh \
 	%D%/c0601-demo.sh \
+	%D%/c0700-run.sh \
+	%D%/c0701-env.sh \
+	%D%/c0702-run-signals.sh \
+	%D%/c0710-programs.sh \
+	%D%/c0711-languages.sh \
+	%D%/c0712-stat.sh \
+	%D%/c0713-closers.sh \
+	%D%/c0714-untouched.sh \
+	%D%/c0715-pictures.sh \
 	%D%/c0720-law.sh \
 	%D%/n0001-failing-memory.sh \
 	%D%/n0002-failing-output.sh \

@@ -161,7 +161,8 @@ for p, o in zip(plain, ours):
 # And these are told by the inode, or the time of its last change, which nobody
 # can set: the new one, once it is opened after the change.
 told = ("overwrite", "cut", "cut_to_nothing", "grow", "replace", "remake",
-        "replace_same_time", "overwrite_same_time", "remove", "forbid", "become_folder", "become_link")
+        "replace_same_time", "overwrite_same_time", "remove", "forbid",
+        "become_folder", "become_link")
 for p, o in zip(plain, ours):
     if p[2] in told and p[1] in ("before", "opens") and p[-1] != o[-1]:
         print("opened after the change, plain:", *p, "/ preloaded:", *o)
@@ -198,6 +199,7 @@ stop_hub
 rm -rf set one
 mkset set 60 8000
 find set -name '*.bin' -exec touch -d @1000000000 {} +
+sleep 0.1		# more than a tick: they are not too young
 start_hub
 rm -f begun over
 "$destall" run --data set -- sh -c ': > begun

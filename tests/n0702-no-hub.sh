@@ -200,7 +200,7 @@ wait_four $job 3 $items
 kill -CONT "$hub"
 for nth in 1 10; do
 	expect_lines there$nth.err 1
-	grep -q '^destall: the hub is gone: ' there$nth.err || fail "there$nth: no line"
+	grep -q '^destall: the hub does not answer: ' there$nth.err || fail "there$nth: no line"
 done
 expect_one_wait r?.txt there1.txt there10.txt
 stop_hub

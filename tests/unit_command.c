@@ -137,6 +137,25 @@ wrong_lines_are_not_run(void **state)
 	}
 }
 
+/* What follows the first operand is not ours, whatever it looks like. */
+static void
+another_command_follows(void **state)
+{
+	struct command other = command;
+	char unit[] = "unit", flag[] = "-f", cmd[] = "cmd", wrong[] = "--wrong";
+	char *argv[] = { unit, flag, cmd, wrong, flag, NULL };
+
+	(void)state;
+	other.runs_command = true;
+	other.max_operands = 9;
+	status_wanted = 6;
+	assert_int_equal(command_run(&other, 5, argv), 6);
+	assert_int_equal(nr_seen, 3);
+	assert_string_equal(first_seen, "cmd");
+	assert_true(seen.flag);
+	status_wanted = 0;
+}
+
 static void
 help_and_version_are_results(void **state)
 {
@@ -170,4 +189,5 @@ help_and_version_are_results(void **state)
 UNIT_MAIN(
 	UNIT(runs_with_defaults_and_options),
 	UNIT(wrong_lines_are_not_run),
+	UNIT(another_command_follows),
 	UNIT(help_and_version_are_results))

@@ -58,11 +58,11 @@ check_share(double c, double lru, double any)
 	make_law(&l, N, EPOCHS);
 	assert_int_equal(demo_law_run(&l, (uint64_t)(c * N + 0.5), NULL), 0);
 	assert_int_equal(l.admitted, (uint64_t)(c * N + 0.5));
-	assert_int_equal(l.lru[0], N);
-	assert_int_equal(l.random[0], N);
+	assert_int_equal(l.miss[DEMO_LRU][0].items, N);
+	assert_int_equal(l.miss[DEMO_RANDOM][0].items, N);
 	for (unsigned e = 1; e < EPOCHS; e++)
-		check_near(l.lru[e], lru);
-	check_near(l.random[EPOCHS - 1], any);
+		check_near(l.miss[DEMO_LRU][e].items, lru);
+	check_near(l.miss[DEMO_RANDOM][EPOCHS - 1].items, any);
 	demo_law_fini(&l);
 }
 
@@ -90,6 +90,7 @@ by_hand(void **state)
 	static const uint32_t orders[3][3] = {
 		{ 0, 1, 2 }, { 2, 0, 1 }, { 0, 1, 2 },
 	};
+	const struct demo_misses *lru;
 	struct demo_law l;
 
 	(void)state;
@@ -98,31 +99,69 @@ by_hand(void **state)
 		for (unsigned i = 0; i < 3; i++)
 			l.order[e][i] = orders[e][i];
 	assert_int_equal(demo_law_run(&l, 2, NULL), 0);
-	assert_int_equal(l.admitted, 2);
-	assert_int_equal(l.admitted_bytes, 2);
+	lru = l.miss[DEMO_LRU];
+	assert_int_equal(lru[0].items, 3);	/* holds 1 2 */
+	assert_int_equal(lru[1].items, 2);	/* 2 hits; holds 0 1 */
+	assert_int_equal(lru[2].items, 1);	/* 0 and 1 hit */
+	assert_int_equal(lru[2].bytes, DEMO_LAW_PAGE);
 	assert_int_equal(l.largest, 1);
-	assert_int_equal(l.lru[0], 3);		/* holds 1 2 */
-	assert_int_equal(l.lru[1], 2);		/* 2 hits; holds 0 1 */
-	assert_int_equal(l.lru[2], 1);		/* 0 and 1 hit */
 	demo_law_fini(&l);
 }
 
-/* Sizes: the first that does not fit ends admission, though a later would. */
 static void
-sizes(void **state)
+make_sizes(struct demo_law *l, uint32_t items, const uint64_t *sizes)
 {
+	make_law(l, items, 2);
+	for (uint32_t i = 0; i < items; i++) {
+		l->order[0][i] = i;
+		l->size[i] = sizes[i];
+	}
+}
+
+/* The first that does not fit ends admission, though a later would. */
+static void
+first_that_does_not_fit(void **state)
+{
+	static const uint64_t sizes[] = { 20000, 20000, 20000, 19000, 20000,
+	    1 };
 	struct demo_law l;
 
 	(void)state;
-	make_law(&l, 4, 1);
-	for (uint32_t i = 0; i < 4; i++)
-		l.order[0][i] = i;
-	l.size[1] = 9;
+	make_sizes(&l, 6, sizes);
+	assert_int_equal(demo_law_run(&l, 80000, NULL), 0);
+	assert_int_equal(l.admitted, 4);
+	assert_int_equal(l.admitted_bytes, 79000);
+	assert_int_equal(l.admitted_pages, 20 * DEMO_LAW_PAGE);
+	assert_int_equal(l.too_large, 0);
+	assert_int_equal(l.largest, 20000);
+	assert_int_equal(l.miss[DEMO_MINIO][0].items, 6);
+	assert_int_equal(l.miss[DEMO_MINIO][0].bytes, 26 * DEMO_LAW_PAGE);
+	assert_int_equal(l.miss[DEMO_MINIO][1].items, 2);
+	assert_int_equal(l.miss[DEMO_MINIO][1].bytes, 6 * DEMO_LAW_PAGE);
+	demo_law_fini(&l);
+}
+
+/* More than a quarter of the cache is left out, and ends nothing; the same
+ * again in another size. */
+static void
+too_large(void **state)
+{
+	static const uint64_t sizes[] = { 1, 9, 1, 1 };
+	struct demo_law l;
+
+	(void)state;
+	make_sizes(&l, 4, sizes);
 	assert_int_equal(demo_law_run(&l, 5, NULL), 0);
-	assert_int_equal(l.admitted, 1);
-	assert_int_equal(l.largest, 9);
-	assert_int_equal(l.lru[0], 4);
-	assert_int_equal(l.random[0], 4);
+	assert_int_equal(l.admitted, 3);
+	assert_int_equal(l.too_large, 1);
+	assert_int_equal(l.miss[DEMO_MINIO][1].items, 1);
+	assert_int_equal(l.miss[DEMO_LRU][0].items, 4);
+	assert_int_equal(l.miss[DEMO_RANDOM][0].items, 4);
+	assert_int_equal(demo_law_run(&l, 40, NULL), 0);
+	assert_int_equal(l.admitted, 4);
+	assert_int_equal(l.too_large, 0);
+	assert_int_equal(l.miss[DEMO_MINIO][1].items, 0);
+	assert_int_equal(l.miss[DEMO_LRU][0].items, 4);
 	demo_law_fini(&l);
 }
 
@@ -136,14 +175,17 @@ all_and_nothing(void **state)
 	make_law(&l, 50, 2);
 	assert_int_equal(demo_law_run(&l, 50, NULL), 0);
 	assert_int_equal(l.admitted, 50);
-	assert_int_equal(l.lru[1] + l.random[1], 0);
+	for (unsigned c = 0; c < DEMO_CACHES; c++)
+		assert_int_equal(l.miss[c][1].items, 0);
 	demo_law_fini(&l);
 	make_law(&l, 50, 2);
 	assert_int_equal(demo_law_run(&l, 0, NULL), 0);
 	assert_int_equal(l.admitted, 0);
-	assert_int_equal(l.lru[1] + l.random[1], 100);
+	for (unsigned c = 0; c < DEMO_CACHES; c++)
+		assert_int_equal(l.miss[c][1].items, 50);
 	demo_law_fini(&l);
 }
 
 UNIT_MAIN(UNIT(orders_are_permutations), UNIT(laws_in_closed_form),
-    UNIT(by_hand), UNIT(sizes), UNIT(all_and_nothing))
+    UNIT(by_hand), UNIT(first_that_does_not_fit), UNIT(too_large),
+    UNIT(all_and_nothing))

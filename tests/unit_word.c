@@ -555,6 +555,16 @@ say_and_compare(const void *arg)
 	check(sigprocmask(SIG_BLOCK, NULL, &after) == 0);
 	for (int i = 1; i < NSIG; i++)
 		check(sigismember(&before, i) == sigismember(&after, i));
+	/* Nor do calls that fail show in it. */
+	check(setenv("XDG_RUNTIME_DIR", "/nowhere", 1) == 0);
+	check(setenv("DESTALL_JOB", JOB_B, 1) == 0);
+	errno = 42;
+	word_say("it");
+	check(errno == 42 && close(2) == 0);
+	check(unsetenv("DESTALL_JOB") == 0);
+	errno = 42;
+	word_say("it");
+	check(errno == 42);
 }
 
 static void

@@ -6,8 +6,11 @@
 need_crash_points
 env --default-signal=INT true 2> /dev/null || skip "env has no --default-signal"
 
-gen --count 40 files > /dev/null
-gen --count 40 --tar 4K shards > /dev/null
+# So many that the program sees a signal long before the last, however busy
+# the machine is.
+images=400
+gen --count $images files > /dev/null
+gen --count $images --tar 4K shards > /dev/null
 
 # expect_stopped REGEX: the last line; before it, only that it is stopping.
 expect_stopped() {
@@ -36,13 +39,13 @@ stop() {
 	shift 3
 	rm -rf set
 	env --default-signal=INT,TERM,HUP DS_DIE_AT="$point" "$destall" gen --size 40x30 \
-	    --classes 3 --count 40 "$@" set > "$work/out" 2> "$work/err" &
+	    --classes 3 --count $images "$@" set > "$work/out" 2> "$work/err" &
 	signal_stopped "$signal"
 	expect_status $((128 + number))
 	expect_no_out
 	check_clean set "$signal, $want"
-	expect_stopped "gen: stopped: [0-9]+ of 40 images are there, the same command goes on from them$"
-	gen --count 40 "$@" set > /dev/null
+	expect_stopped "gen: stopped: [0-9]+ of $images images are there, the same command goes on from them$"
+	gen --count $images "$@" set > /dev/null
 	same_tree "$want" set "stopped by $signal"
 }
 
@@ -66,21 +69,21 @@ expect_status 130
 # What the parent had us ignore, as nohup does, is ignored.
 rm -rf set
 env --ignore-signal=HUP DS_DIE_AT=gen.renamed:10:stop "$destall" gen --size 40x30 \
-    --classes 3 --count 40 set > "$work/out" 2> "$work/err" &
+    --classes 3 --count $images set > "$work/out" 2> "$work/err" &
 signal_stopped HUP
 expect_status 0
 same_tree files set "with SIGHUP ignored"
 
 # Nothing is missing when it is asked to stop: that is the result.
 for want in files shards; do
-	point=gen.renamed:40:stop options=
+	point=gen.renamed:$images:stop options=
 	[ $want = files ] || point=gen.shard-renamed:$(ls shards | wc -l):stop options="--tar 4K"
 	rm -rf set
 	env --default-signal=INT DS_DIE_AT="$point" "$destall" gen --size 40x30 \
-	    --classes 3 --count 40 $options set > "$work/out" 2> "$work/err" &
+	    --classes 3 --count $images $options set > "$work/out" 2> "$work/err" &
 	signal_stopped INT
 	expect_status 0
-	expect_out '^set: 40 images, .* 40 made in'
+	expect_out "^set: $images images, .* $images made in"
 	same_tree $want set "asked to stop at the end"
 done
 
@@ -113,7 +116,7 @@ for want in files shards; do
 	rm -rf set
 	cp -R $want set
 	env --default-signal=INT DS_DIE_AT=gen.scanned:3:stop "$destall" gen --size 40x30 \
-	    --classes 3 --count 50 $options set > "$work/out" 2> "$work/err" &
+	    --classes 3 --count $((images + 10)) $options set > "$work/out" 2> "$work/err" &
 	signal_stopped INT
 	expect_status 130
 	expect_no_out

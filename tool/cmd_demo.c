@@ -18,8 +18,9 @@
 #include "base/command.h"
 #include "base/parse.h"
 #include "base/say.h"
-#include "destall.h"
 #include "tool/demo.h"
+#include "tool/demo_data.h"
+#include "tool/demo_group.h"
 #include "tool/demo_place.h"
 #include "tool/gen_run.h"
 
@@ -27,7 +28,9 @@ extern const struct command cmd_demo;
 
 #define COUNT_MAX	100000u
 #define SLACK_BYTES	(UINT64_C(64) << 20)	/* of the hub's ceiling */
-#define PAGE_BYTES	4096u
+#define ITEM_BYTES	4096u			/* of the kernel's own */
+#define PROCESS_BYTES	(UINT64_C(8) << 20)
+#define CPU_BYTES	(UINT64_C(256) << 10)	/* that each takes ahead */
 
 struct demo_options {
 	uint64_t	count;
@@ -77,9 +80,11 @@ static const struct arg_option options[] = {
 struct demo {
 	const struct demo_options *o;
 	struct demo_place place;
+	struct demo_group group;
+	struct demo_data data;
 	struct stop	stop;
 	struct progress	progress;
-	uint64_t	done;		/* gets */
+	uint64_t	done;		/* items read */
 	struct demo_found found;
 };
 
@@ -96,7 +101,7 @@ make_data(struct demo *d, struct ds_err *err)
 {
 	const struct gen_plan plan = {
 		.seed = d->o->seed, .classes = 10, .quality = 94,
-		.size = { .width = 240, .height = 180 },
+		.size = { .width = 500, .height = 375 },
 	};
 	struct gen_request ask = {
 		.plan = &plan, .path = d->place.data, .count = d->o->count,
@@ -114,69 +119,85 @@ make_data(struct demo *d, struct ds_err *err)
 	return 0;
 }
 
-/* Their sizes, as the library lists them. */
+static int
+write_orders(struct demo *d, struct ds_err *err)
+{
+	char path[2 * DEMO_PATH];
+	int rc = 0;
+
+	for (unsigned e = 0; rc == 0 && e < DEMO_EPOCHS; e++) {
+		(void)snprintf(path, sizeof path, "%s/" DEMO_ORDER,
+		    d->place.dir, e + 1);
+		rc = demo_data_order(&d->data, &d->found.law, e, path, err);
+	}
+	return rc;
+}
+
+/* What other caches would read, and by that how much memory is needed. */
 static int
 look_at_data(struct demo *d, struct ds_err *err)
 {
 	struct demo_found *f = &d->found;
-	struct ds_data *data;
-	struct ds_info info;
 	int rc;
 
-	rc = ds_data_open(&data, NULL, d->place.data, NULL, err);
+	rc = demo_data_open(&d->data, d->place.data, &f->law, &d->stop, err);
 	if (rc < 0)
 		return rc;
-	if (ds_data_count(data) != d->o->count)
-		rc = err_fail(err, -EBADMSG, "demo: %" PRIu64 " items are "
-		    "listed where %" PRIu64 " were made", ds_data_count(data),
-		    d->o->count);
-	for (uint32_t i = 0; rc == 0 && i < d->o->count; i++) {
-		rc = ds_data_info(data, i, &info);
-		f->law.size[i] = info.size;
-		f->bytes += info.size;
-	}
-	ds_data_close(&data);
-	return rc;
+	f->bytes = d->data.bytes;
+	f->digest = d->data.digest;
+	rc = write_orders(d, err);
+	return rc < 0 ? rc : demo_law_run(&f->law,
+	    (uint64_t)(f->part * (double)f->bytes), err);
+}
+
+/*--- the memory ----------------------------------------------------------*/
+
+/* For the share, in whole pages, with what the kernel needs for each item; for
+ * the processes and processors; and for what the hub leaves free, a sixteenth. */
+static uint64_t
+choose_limit(const struct demo_law *l)
+{
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	uint64_t bytes = l->admitted_pages + l->admitted * ITEM_BYTES +
+	    PROCESS_BYTES + (cpus > 0 ? (uint64_t)cpus : 1) * CPU_BYTES;
+
+	return demo_law_pages(bytes / 15 * 16);
+}
+
+static void
+limit_memory(struct demo *d)
+{
+	struct demo_found *f = &d->found;
+	uint64_t bytes = choose_limit(&f->law);
+
+	if (demo_group_open(&d->group, "/", bytes, &f->no_limit) == 0)
+		f->limit_bytes = bytes;
 }
 
 /*--- the reading ---------------------------------------------------------*/
 
-static struct demo_reading
-plan_reading(struct demo *d)
+static int
+read_once(struct demo *d, enum demo_run run, struct ds_err *err)
 {
-	return (struct demo_reading){
-		.uri = d->place.data, .law = &d->found.law,
-		.jobs = 1, .epochs = 1, .stop = &d->stop,
+	struct demo_reading r = {
+		.share = run == DEMO_DESTALL ? d->o->share : NULL,
+		.evict = d->found.limit_bytes == 0,
+		.place = &d->place, .group = &d->group, .data = &d->data,
+		.law = &d->found.law, .stop = &d->stop,
 		.progress = &d->progress, .done = &d->done,
 	};
+
+	return demo_read(&r, d->found.epoch[run], &d->found.held, err);
 }
 
 static int
-read_plainly(struct demo *d, struct ds_err *err)
+read_cached(struct demo *d, struct ds_err *err)
 {
-	struct demo_reading r = plan_reading(d);
-	struct demo_epoch e;
-	int rc = demo_read(&r, &e, NULL, err);
+	int rc = demo_hub_start(&d->place, d->found.bytes + SLACK_BYTES +
+	    d->o->count * DEMO_LAW_PAGE, &d->group, &d->stop, err);
 
-	d->found.digest = e.digest;
-	return rc;
-}
-
-/* A hub for each run: both begin with nothing cached. */
-static int
-read_cached(struct demo *d, struct demo_run *run, unsigned jobs,
-    struct ds_err *err)
-{
-	struct demo_reading r = plan_reading(d);
-	int rc;
-
-	rc = demo_hub_start(&d->place, d->found.bytes + SLACK_BYTES +
-	    d->o->count * PAGE_BYTES, &d->stop, err);
-	r.share = d->o->share;
-	r.epochs = DEMO_EPOCHS;
-	r.jobs = run->jobs = jobs;
 	if (rc == 0)
-		rc = demo_read(&r, run->epoch, &run->held, err);
+		rc = read_once(d, DEMO_DESTALL, err);
 	demo_hub_end(&d->place);
 	return rc;
 }
@@ -184,19 +205,17 @@ read_cached(struct demo *d, struct demo_run *run, unsigned jobs,
 static int
 read_all(struct demo *d, struct ds_err *err)
 {
-	static const unsigned jobs[DEMO_RUNS] = { 1, 4 };
-	struct demo_found *f = &d->found;
 	int rc;
 
-	progress_start(&d->progress, "demo", "reads", 0,
-	    d->o->count * (1 + DEMO_RUNS * DEMO_EPOCHS));
-	rc = read_plainly(d, err);
-	for (unsigned i = 0; rc == 0 && i < DEMO_RUNS; i++)
-		rc = read_cached(d, &f->run[i], jobs[i], err);
-	progress_end(&d->progress);
+	progress_start(&d->progress, "demo", "images read", 0,
+	    d->o->count * DEMO_RUNS * DEMO_EPOCHS);
+	rc = read_once(d, DEMO_PLAIN, err);
 	if (rc == 0)
-		rc = demo_law_run(&f->law, f->run[0].held.cap_bytes, err);
-	return rc;
+		rc = read_cached(d, err);
+	progress_end(&d->progress);
+	/* The hub has the share to the byte. */
+	return rc < 0 ? rc : demo_law_run(&d->found.law,
+	    d->found.held.cap_bytes, err);
 }
 
 /*--- the whole -----------------------------------------------------------*/
@@ -216,10 +235,25 @@ play(struct demo *d, struct ds_err *err)
 		rc = make_data(d, err);
 	if (rc == 0)
 		rc = look_at_data(d, err);
-	if (rc == 0)
+	if (rc == 0) {
+		limit_memory(d);
 		rc = read_all(d, err);
+	}
 	f->elapsed_ns = clock_now_ns() - start_ns;
 	return rc;
+}
+
+/* Both, and why the first of them that failed did. */
+static int
+clean_up(struct demo *d, struct ds_err *err)
+{
+	int rc, end;
+
+	demo_hub_end(&d->place);
+	demo_data_close(&d->data);
+	rc = demo_group_close(&d->group, err);
+	end = demo_place_close(&d->place, rc < 0 ? NULL : err);
+	return rc < 0 ? rc : end;
 }
 
 /* Whatever happens, nothing is left behind. */
@@ -234,7 +268,7 @@ play_in_place(struct demo *d, struct ds_err *err)
 		rc = demo_place_open(&d->place, err);
 	if (rc == 0)
 		rc = play(d, err);
-	end = demo_place_close(&d->place, &later);
+	end = clean_up(d, &later);
 	sig = stop_close(&d->stop);
 	if (end < 0 && rc >= 0) {
 		*err = later;
@@ -275,12 +309,13 @@ const struct command cmd_demo = {
 	.name = "demo",
 	.summary = "show the cache at work on generated data",
 	.operands = "",
-	.about = "Makes a data set of small images, reads it for three epochs "
-	    "in new random orders through a cache of a third of it, by one "
-	    "process and by four that split each epoch, and draws how many "
-	    "images were read from storage, next to what other caches of that "
-	    "size would read. It has a hub and a temporary folder of its own, "
-	    "takes some seconds, and leaves nothing behind.",
+	.about = "Makes a data set of images and has cat, which knows nothing "
+	    "of destall, read it for three epochs in new random orders: with "
+	    "the page cache, and then behind 'destall run' in as much memory. "
+	    "Draws how much was read from storage and how fast, next to what "
+	    "other caches of that size would read. It has a hub and a "
+	    "temporary folder of its own, takes less than a minute, and leaves "
+	    "nothing behind.",
 	.options = options,
 	.defaults = &defaults,
 	.options_size = sizeof defaults,

@@ -14,26 +14,34 @@
 #include "tool/demo_read.h"
 
 #define DEMO_EPOCHS	3u
-#define DEMO_RUNS	2u
 
-struct demo_run {
-	unsigned		jobs;
-	struct demo_epoch	epoch[DEMO_EPOCHS];
-	struct demo_held	held;
+enum demo_run {
+	DEMO_PLAIN,		/* with the page cache; or, where memory is not
+				 * limited, with no cache at all */
+	DEMO_DESTALL,
+	DEMO_RUNS
 };
 
 struct demo_found {
 	uint64_t	bytes;		/* of all items */
 	const char	*share;		/* of the cache, as given */
 	double		part;		/* the same, 0 to 1 */
-	uint64_t	digest;		/* of an epoch read without destall */
+	uint64_t	digest;		/* of an epoch */
 	uint64_t	elapsed_ns;
+	uint64_t	limit_bytes;	/* of memory, for both; 0: none */
+	struct ds_err	no_limit;	/* why */
 	struct demo_law	law;
-	struct demo_run	run[DEMO_RUNS];
+	struct demo_epoch epoch[DEMO_RUNS][DEMO_EPOCHS];
+	struct demo_held held;		/* by destall */
 };
 
-uint64_t demo_ideal(const struct demo_found *f, unsigned epoch);
-	/* Reads of the best cache of that size in every epoch. */
+bool demo_is_counted(const struct demo_found *f);
+	/* Does the kernel count what is read from storage here? */
+
+uint64_t demo_storage(const struct demo_found *f, enum demo_run run,
+    unsigned epoch);
+	/* The bytes: by the kernel's count; else, of what was checked, by the
+	 * hub's, or DEMO_NOT_COUNTED without one. */
 
 int demo_check(const struct demo_found *f, struct ds_err *err);
 	/* Is everything exactly as the law says?  -EBADMSG names what is

@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "tool/gen_rng.h"
 
@@ -48,11 +49,13 @@ demo_law_init(struct demo_law *l, uint32_t items, unsigned epochs,
 	    .seed = seed };
 	l->size = calloc(items, sizeof *l->size);
 	l->order = calloc(epochs, sizeof *l->order);
-	l->lru = calloc(epochs, sizeof *l->lru);
-	l->random = calloc(epochs, sizeof *l->random);
-	if (l->size == NULL || l->order == NULL || l->lru == NULL ||
-	    l->random == NULL)
+	if (l->size == NULL || l->order == NULL)
 		return fail_memory(err);
+	for (unsigned c = 0; c < DEMO_CACHES; c++) {
+		l->miss[c] = calloc(epochs, sizeof *l->miss[c]);
+		if (l->miss[c] == NULL)
+			return fail_memory(err);
+	}
 	for (unsigned e = 0; e < epochs; e++) {
 		l->order[e] = calloc(items, sizeof *l->order[e]);
 		if (l->order[e] == NULL)
@@ -69,29 +72,66 @@ demo_law_fini(struct demo_law *l)
 		free(l->order[e]);
 	free(l->order);
 	free(l->size);
-	free(l->lru);
-	free(l->random);
+	for (unsigned c = 0; c < DEMO_CACHES; c++)
+		free(l->miss[c]);
 	*l = (struct demo_law){ 0 };
+}
+
+/*--- misses --------------------------------------------------------------*/
+
+uint64_t
+demo_law_pages(uint64_t bytes)
+{
+	return (bytes + DEMO_LAW_PAGE - 1) / DEMO_LAW_PAGE * DEMO_LAW_PAGE;
+}
+
+static void
+count_miss(struct demo_law *l, enum demo_cache c, unsigned epoch, uint32_t i)
+{
+	l->miss[c][epoch].items++;
+	l->miss[c][epoch].bytes += demo_law_pages(l->size[i]);
 }
 
 /*--- MinIO ---------------------------------------------------------------*/
 
+#define LARGE_PART	4u	/* of the cache is too much for one item */
+
 static void
-run_minio(struct demo_law *l)
+admit(struct demo_law *l)
 {
 	uint64_t size;
 
 	for (uint32_t i = 0; i < l->items; i++) {
-		if (l->size[i] > l->largest)
-			l->largest = l->size[i];
-	}
-	for (uint32_t i = 0; i < l->items; i++) {
 		size = l->size[l->order[0][i]];
+		if (size > l->cap_bytes / LARGE_PART)
+			continue;
 		if (size > l->cap_bytes - l->admitted_bytes)
 			return;
 		l->admitted++;
 		l->admitted_bytes += size;
+		l->admitted_pages += demo_law_pages(size);
 	}
+}
+
+static void
+run_minio(struct demo_law *l)
+{
+	struct demo_misses *m = l->miss[DEMO_MINIO];
+
+	l->admitted = l->admitted_bytes = l->admitted_pages = 0;
+	l->largest = l->too_large = 0;
+	admit(l);
+	for (uint32_t i = 0; i < l->items; i++) {
+		if (l->size[i] > l->largest)
+			l->largest = l->size[i];
+		l->too_large += l->size[i] > l->cap_bytes / LARGE_PART;
+		count_miss(l, DEMO_MINIO, 0, i);
+	}
+	for (unsigned e = 1; e < l->epochs; e++)
+		m[e] = (struct demo_misses){
+			.items = m[0].items - l->admitted,
+			.bytes = m[0].bytes - l->admitted_pages,
+		};
 }
 
 /*--- LRU -----------------------------------------------------------------*/
@@ -157,8 +197,9 @@ run_lru(struct demo_law *l, struct ds_err *err)
 		r.next[i] = r.prev[i] = i;
 	for (unsigned e = 0; e < l->epochs; e++) {
 		for (uint32_t i = 0; i < l->items; i++)
-			l->lru[e] += read_lru(&r, l->order[e][i], l->size,
-			    l->cap_bytes);
+			if (read_lru(&r, l->order[e][i], l->size,
+			    l->cap_bytes))
+				count_miss(l, DEMO_LRU, e, l->order[e][i]);
 	}
 	free(r.next);
 	free(r.prev);
@@ -212,8 +253,9 @@ run_random(struct demo_law *l, struct ds_err *err)
 	for (unsigned e = 0; e < l->epochs; e++) {
 		gen_rng_init(&rng, l->seed, e, GEN_STREAM_VICTIM);
 		for (uint32_t i = 0; i < l->items; i++)
-			l->random[e] += read_random(&b, l->order[e][i],
-			    l->size, l->cap_bytes, &rng);
+			if (read_random(&b, l->order[e][i], l->size,
+			    l->cap_bytes, &rng))
+				count_miss(l, DEMO_RANDOM, e, l->order[e][i]);
 	}
 	free(b.held);
 	free(b.is_held);
@@ -226,6 +268,8 @@ demo_law_run(struct demo_law *l, uint64_t cap_bytes, struct ds_err *err)
 	int rc;
 
 	l->cap_bytes = cap_bytes;
+	for (unsigned c = 0; c < DEMO_CACHES; c++)
+		memset(l->miss[c], 0, l->epochs * sizeof *l->miss[c]);
 	run_minio(l);
 	rc = run_lru(l, err);
 	return rc < 0 ? rc : run_random(l, err);

@@ -11,12 +11,15 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
+#include <linux/magic.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -28,15 +31,34 @@
 
 /*--- the folder ----------------------------------------------------------*/
 
+static bool
+is_memory(const char *dir)
+{
+	struct statfs fs;
+
+	return statfs(dir, &fs) == 0 &&
+	    (fs.f_type == TMPFS_MAGIC || fs.f_type == RAMFS_MAGIC);
+}
+
+/* What is read from memory anyway shows nothing of a cache. */
+static const char *
+choose_tmp(void)
+{
+	const char *tmp = getenv("TMPDIR");
+
+	if (tmp != NULL && tmp[0] == '/')
+		return tmp;
+	return is_memory("/tmp") && !is_memory("/var/tmp") &&
+	    access("/var/tmp", W_OK | X_OK) == 0 ? "/var/tmp" : "/tmp";
+}
+
 static int
 make_folders(struct demo_place *p, struct ds_err *err)
 {
-	const char *tmp = getenv("TMPDIR");
+	const char *tmp = choose_tmp();
 	char socket[DEMO_PATH];
 	int n;
 
-	if (tmp == NULL || tmp[0] != '/')
-		tmp = "/tmp";
 	n = snprintf(p->dir, sizeof p->dir, "%s/destall-demo.XXXXXX", tmp);
 	if (n < 0 || (size_t)n + sizeof "/hub/ctl.sock" > sizeof p->dir) {
 		p->dir[0] = '\0';
@@ -108,10 +130,12 @@ detach_streams(void)
 }
 
 _Noreturn static void
-be_hub(uint64_t cache_bytes, pid_t parent, const sigset_t *mask, int ready)
+be_hub(uint64_t cache_bytes, const struct demo_group *group, pid_t parent,
+    const sigset_t *mask, int ready)
 {
 	struct hub_options o = hub_defaults;
 	struct ds_err err;
+	int rc = demo_group_enter(group);
 
 	/* The keyboard's signals are for the demo, which ends us. */
 	(void)setpgid(0, 0);
@@ -121,11 +145,11 @@ be_hub(uint64_t cache_bytes, pid_t parent, const sigset_t *mask, int ready)
 		_exit(1);
 	detach_streams();
 	o.cache_bytes = cache_bytes;
-	if (hub_run(&o, ready, &err) < 0) {
+	rc = rc < 0 ? err_fail(&err, rc, "it cannot enter %s", group->dir) :
+	    hub_run(&o, ready, &err);
+	if (rc < 0)
 		(void)io_write_all(ready, err.text, strlen(err.text));
-		_exit(1);
-	}
-	_exit(0);
+	_exit(rc < 0);
 }
 
 static int
@@ -145,7 +169,8 @@ wait_ready(int fd, struct ds_err *err)
 
 int
 demo_hub_start(struct demo_place *p, uint64_t cache_bytes,
-    const struct stop *stop, struct ds_err *err)
+    const struct demo_group *group, const struct stop *stop,
+    struct ds_err *err)
 {
 	pid_t parent = getpid();
 	int ready[2], rc;
@@ -155,7 +180,7 @@ demo_hub_start(struct demo_place *p, uint64_t cache_bytes,
 	p->hub_pid = fork();
 	if (p->hub_pid == 0) {
 		io_close(&ready[0]);
-		be_hub(cache_bytes, parent, &stop->before, ready[1]);
+		be_hub(cache_bytes, group, parent, &stop->before, ready[1]);
 	}
 	rc = p->hub_pid < 0 ? err_errno(err, "demo: cannot fork") : 0;
 	io_close(&ready[1]);

@@ -15,8 +15,10 @@
 
 #include "base/err.h"
 #include "base/stop.h"
+#include "tool/demo_group.h"
 
 #define DEMO_PATH	1024u
+#define DEMO_ORDER	"order.%u"	/* in dir, of epoch 1 and so on */
 
 struct demo_place {
 	char	dir[DEMO_PATH];
@@ -26,13 +28,15 @@ struct demo_place {
 };
 
 int demo_place_open(struct demo_place *p, struct ds_err *err);
-	/* And DESTALL_HUB of this process leads there. */
+	/* And DESTALL_HUB of this process leads there.  In $TMPDIR, else in
+	 * /tmp or, if that is memory, in /var/tmp. */
 int demo_place_close(struct demo_place *p, struct ds_err *err);
 	/* Ends the hub, removes everything. */
 
 int demo_hub_start(struct demo_place *p, uint64_t cache_bytes,
-    const struct stop *stop, struct ds_err *err);
-	/* Returns when it can be connected to. */
+    const struct demo_group *group, const struct stop *stop,
+    struct ds_err *err);
+	/* In that group.  Returns when it can be connected to. */
 void demo_hub_end(struct demo_place *p);
 
 #endif

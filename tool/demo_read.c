@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * demo_read.c: the demo's jobs.  Runs in the command, and in the jobs it
- * forks.
- *
- * Between the command and a job is a socket: the command writes a byte to
- * begin an epoch, the job answers with what it did; the end of the connection
- * is the end of the job.
+ * demo_read.c: the demo's reader, with and without destall.  Runs in the
+ * command; the reader is processes of its own.
  */
 
 #include <config.h>
@@ -13,224 +9,148 @@
 #include "tool/demo_read.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/crc32c.h"
 #include "base/io.h"
+#include "base/parse.h"
 #include "cache/survey.h"
-#include "destall.h"
-#include "tool/gen_rng.h"
+#include "tool/demo_reader.h"
 
-struct report {			/* of one job and epoch */
-	struct demo_epoch epoch;
-	struct ds_err	err;		/* code 0: none */
-};
+#define BUFFER_BYTES	((size_t)256 << 10)
 
-/*--- a job ---------------------------------------------------------------*/
-
-struct job {
+struct reader {
 	const struct demo_reading *r;
-	unsigned	rank;
-	struct ds_hub	*hub;
-	struct ds_data	*data;
+	struct demo_reader process;
+	pid_t	shell;		/* of it */
+	char	*buffer;
+	struct cache_counts {
+		uint64_t hits, reads;
+	} before;
+	struct demo_held held;
 };
 
-/* Adding makes the order of items, and who read which, of no account. */
-static uint64_t
-digest_item(uint32_t i, const struct ds_item *item)
+/*--- what it prints ------------------------------------------------------*/
+
+struct print {
+	const struct demo_law *law;
+	const uint32_t	*order;
+	uint32_t	at;		/* of the order */
+	uint64_t	left;		/* of this item */
+	uint32_t	crc;		/* of it so far */
+	bool		too_much;
+	struct demo_epoch *sum;
+};
+
+static void
+take_bytes(struct print *p, const char *bytes, size_t len)
 {
-	return gen_rng_mix((uint64_t)i << 32 |
-	    crc32c(0, item->bytes, item->len));
+	size_t n;
+
+	while (len > 0 && p->at < p->law->items) {
+		if (p->left == 0)
+			p->left = p->law->size[p->order[p->at]];
+		n = len < p->left ? len : (size_t)p->left;
+		p->crc = crc32c(p->crc, bytes, n);
+		p->left -= n;
+		bytes += n;
+		len -= n;
+		if (p->left > 0)
+			return;
+		p->sum->digest += demo_digest(p->order[p->at++], p->crc);
+		p->sum->items++;
+		p->crc = 0;
+	}
+	p->too_much |= len > 0;
 }
 
+/* All that is there.  1: the end. */
 static int
-read_share(struct job *j, unsigned epoch, struct demo_epoch *e,
+drain(struct reader *d, struct print *p, struct ds_err *err)
+{
+	ssize_t n;
+
+	for (;;) {
+		n = read(d->process.out, d->buffer, BUFFER_BYTES);
+		if (n == 0)
+			return 1;
+		if (n < 0 && errno == EAGAIN)
+			return 0;
+		if (n < 0 && errno != EINTR)
+			return err_errno(err, "demo: the reader's output");
+		if (n > 0)
+			take_bytes(p, d->buffer, (size_t)n);
+	}
+}
+
+/* Until it tells something: a line of at most size - 1 bytes. */
+static int
+await_line(struct reader *d, struct print *p, char *line, size_t size,
     struct ds_err *err)
 {
-	const struct demo_law *l = j->r->law;
-	struct ds_item item;
-	uint32_t i;
+	struct pollfd fds[] = {
+		{ .fd = d->process.told, .events = POLLIN },
+		{ .fd = d->process.out, .events = POLLIN },
+		{ .fd = d->r->stop->fd, .events = POLLIN },
+	};
+	size_t len = 0;
 	int rc;
 
-	for (uint32_t at = j->rank; at < l->items; at += j->r->jobs) {
-		i = l->order[epoch][at];
-		rc = ds_get(j->data, i, &item, err);
+	for (;;) {
+		(void)poll(fds, 3, -1);
+		if (stop_look(d->r->stop) != 0)
+			return err_fail(err, -EINTR, "demo: stopped");
+		rc = drain(d, p, err);
 		if (rc < 0)
 			return rc;
-		e->gets++;
-		e->digest += digest_item(i, &item);
-		ds_put(j->data, &item);
-	}
-	return 0;
-}
-
-static void
-read_epoch(struct job *j, unsigned epoch, struct report *out)
-{
-	struct ds_counts before, after;
-	struct demo_epoch *e = &out->epoch;
-
-	*out = (struct report){ 0 };
-	ds_data_epoch(j->data);
-	ds_data_counts(j->data, &before);
-	if (read_share(j, epoch, e, &out->err) < 0)
-		return;
-	ds_data_counts(j->data, &after);
-	e->hits = after.hits - before.hits;
-	e->reads = after.storage_reads - before.storage_reads;
-	e->read_bytes = after.storage_bytes - before.storage_bytes;
-	if (j->hub != NULL && after.cached == 0)
-		(void)err_fail(&out->err, -ESTALE, "the hub does not serve "
-		    "the data set");
-}
-
-static int
-open_job(struct job *j, struct ds_err *err)
-{
-	int rc = 0;
-
-	if (j->r->share != NULL)
-		rc = ds_connect(&j->hub, DS_NO_START, err);
-	return rc < 0 ? rc : ds_data_open(&j->data, j->hub, j->r->uri,
-	    j->r->share, err);
-}
-
-_Noreturn static void
-be_job(struct job *j, int sock)
-{
-	struct report out = { 0 };
-	unsigned epoch = 0;
-	char go;
-
-	if (open_job(j, &out.err) < 0) {
-		(void)io_write_all(sock, &out, sizeof out);
-		_exit(1);
-	}
-	while (epoch < j->r->epochs &&
-	    io_read_all(sock, &go, sizeof go) == (ssize_t)sizeof go) {
-		read_epoch(j, epoch++, &out);
-		if (io_write_all(sock, &out, sizeof out) < 0)
+		if (rc > 0)
+			fds[1].fd = -1;
+		progress_at(d->r->progress, *d->r->done + p->sum->items);
+		if (fds[0].revents == 0)
+			continue;
+		if (len + 1 == size || read(d->process.told, &line[len], 1) != 1)
+			return demo_reader_fail(&d->process, err);
+		if (line[len] == '\n')
 			break;
+		len++;
 	}
-	(void)io_read_all(sock, &go, sizeof go);	/* its end */
-	ds_data_close(&j->data);
-	ds_disconnect(&j->hub);
-	_exit(0);
+	line[len] = '\0';
+	/* It told so after its last byte. */
+	rc = drain(d, p, err);
+	return rc < 0 ? rc : 0;
 }
 
-/*--- all jobs ------------------------------------------------------------*/
+/*--- what was read -------------------------------------------------------*/
 
-struct crew {
-	const struct demo_reading *r;
-	unsigned	nr;
-	pid_t		pid[DEMO_JOBS_MAX];
-	struct pollfd	fds[DEMO_JOBS_MAX + 1];	/* and the signals */
-};
-
-static int
-start_job(struct crew *c, struct ds_err *err)
+/* Of the shell and all that it has waited for. */
+static uint64_t
+count_storage(const struct reader *d)
 {
-	struct job j = { .r = c->r, .rank = c->nr };
-	pid_t parent = getpid(), pid;
-	int pair[2];
+	static const char key[] = "\nread_bytes: ";
+	char path[64], text[512], *at;
+	uint64_t bytes;
 
-	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0)
-		return err_errno(err, "demo: cannot make a socket");
-	pid = fork();
-	if (pid == 0) {
-		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-		if (getppid() != parent)
-			_exit(1);
-		for (unsigned i = 0; i < c->nr; i++)
-			io_close(&c->fds[i].fd);
-		io_close(&pair[0]);
-		be_job(&j, pair[1]);
-	}
-	io_close(&pair[1]);
-	if (pid < 0) {
-		(void)err_errno(err, "demo: cannot fork");
-		io_close(&pair[0]);
-		return err != NULL ? err->code : -EAGAIN;
-	}
-	c->pid[c->nr] = pid;
-	c->fds[c->nr++] = (struct pollfd){ .fd = pair[0], .events = POLLIN };
-	return 0;
-}
-
-static void
-end_jobs(struct crew *c, bool now)
-{
-	for (unsigned i = 0; i < c->nr; i++) {
-		io_close(&c->fds[i].fd);
-		if (now)
-			(void)kill(c->pid[i], SIGKILL);
-		while (waitpid(c->pid[i], NULL, 0) < 0 && errno == EINTR)
-			;
-	}
-	c->nr = 0;
+	(void)snprintf(path, sizeof path, "/proc/%d/io", (int)d->shell);
+	if (io_read_text(AT_FDCWD, path, text, sizeof text) < 0)
+		return DEMO_NOT_COUNTED;
+	at = strstr(text, key);
+	if (at == NULL)
+		return DEMO_NOT_COUNTED;
+	at += sizeof key - 1;
+	at[strcspn(at, "\n")] = '\0';
+	return parse_count(at, 0, INT64_MAX, &bytes, NULL) < 0 ?
+	    DEMO_NOT_COUNTED : bytes;
 }
 
 static int
-take_report(struct crew *c, unsigned i, struct demo_epoch *sum,
-    struct ds_err *err)
-{
-	struct report got;
-
-	if (io_read_all(c->fds[i].fd, &got, sizeof got) !=
-	    (ssize_t)sizeof got)
-		return err_fail(err, -ECHILD, "demo: a job died");
-	if (got.err.code < 0)
-		return err_fail(err, got.err.code, "%s", got.err.text);
-	sum->gets += got.epoch.gets;
-	sum->hits += got.epoch.hits;
-	sum->reads += got.epoch.reads;
-	sum->read_bytes += got.epoch.read_bytes;
-	sum->digest += got.epoch.digest;
-	*c->r->done += got.epoch.gets;
-	return 0;
-}
-
-/* Until every job has told of its epoch. */
-static int
-run_epoch(struct crew *c, struct demo_epoch *sum, struct ds_err *err)
-{
-	bool told[DEMO_JOBS_MAX] = { false };
-	unsigned left = c->nr;
-	int rc;
-
-	*sum = (struct demo_epoch){ 0 };
-	for (unsigned i = 0; i < c->nr; i++) {
-		/* One that died says so below. */
-		(void)send(c->fds[i].fd, "g", 1, MSG_NOSIGNAL);
-	}
-	while (left > 0) {
-		(void)poll(c->fds, c->nr + 1, 100);
-		if (stop_look(c->r->stop) != 0)
-			return err_fail(err, -EINTR, "demo: stopped");
-		for (unsigned i = 0; i < c->nr; i++) {
-			if (told[i] || c->fds[i].revents == 0)
-				continue;
-			rc = take_report(c, i, sum, err);
-			if (rc < 0)
-				return rc;
-			told[i] = true;
-			left--;
-		}
-		progress_at(c->r->progress, *c->r->done);
-	}
-	return 0;
-}
-
-/*--- what is held --------------------------------------------------------*/
-
-static int
-ask_held(struct demo_held *held, struct ds_err *err)
+ask_hub(struct reader *d, struct cache_counts *now, struct ds_err *err)
 {
 	const uint64_t *word;
 	struct survey s = { 0 };
@@ -242,18 +162,114 @@ ask_held(struct demo_held *held, struct ds_err *err)
 	rc = survey_take(&s, l, err);
 	link_free(&l);
 	if (rc == 0 && s.nr_sets != 1)
-		rc = err_fail(err, -EBADMSG, "demo: its hub tells of %zu data "
-		    "sets", s.nr_sets);
+		rc = err_fail(err, -EBADMSG, "it tells of %zu data sets",
+		    s.nr_sets);
 	if (rc == 0) {
 		word = s.sets[0].word;
-		*held = (struct demo_held){
+		*now = (struct cache_counts){
+			.hits = word[CACHE_STAT_HITS],
+			.reads = word[CACHE_STAT_STORAGE_READS],
+		};
+		d->held = (struct demo_held){
 			.items = word[CACHE_STAT_CACHED_ITEMS],
 			.bytes = word[CACHE_STAT_CACHED_BYTES],
 			.cap_bytes = word[CACHE_STAT_CAP_BYTES],
-			.storage_reads = word[CACHE_STAT_STORAGE_READS],
 		};
 	}
 	survey_fini(&s);
+	return rc;
+}
+
+static int
+count_cache(struct reader *d, struct demo_epoch *e, struct ds_err *err)
+{
+	struct cache_counts now;
+	struct ds_err why;
+	int rc = ask_hub(d, &now, &why);
+
+	if (rc < 0)
+		return err_fail(err, rc, "demo: its hub does not answer: %s",
+		    why.text);
+	e->hits = now.hits - d->before.hits;
+	e->reads = now.reads - d->before.reads;
+	d->before = now;
+	return 0;
+}
+
+/*--- an epoch ------------------------------------------------------------*/
+
+static struct print
+expect(const struct reader *d, unsigned epoch, struct demo_epoch *sum)
+{
+	return (struct print){
+		.law = d->r->law, .order = d->r->law->order[epoch],
+		.sum = sum,
+	};
+}
+
+static int
+find_shell(struct reader *d, struct ds_err *err)
+{
+	struct demo_epoch none = { 0 };
+	struct print p = expect(d, 0, &none);
+	uint64_t pid;
+	char line[32];
+	int rc = await_line(d, &p, line, sizeof line, err);
+
+	if (rc < 0)
+		return rc;
+	if (parse_count(line, 1, INT32_MAX, &pid, NULL) < 0)
+		return err_fail(err, -EBADMSG, "demo: '%s' is no process",
+		    line);
+	d->shell = (pid_t)pid;
+	return 0;
+}
+
+static int
+read_epoch(struct reader *d, unsigned epoch, struct demo_epoch *e,
+    struct ds_err *err)
+{
+	uint64_t start_ns, before = count_storage(d), after;
+	struct print p = expect(d, epoch, e);
+	char name[32], line[2];
+	int rc;
+
+	*e = (struct demo_epoch){ .storage_bytes = DEMO_NOT_COUNTED };
+	(void)snprintf(name, sizeof name, "../" DEMO_ORDER "\n", epoch + 1);
+	start_ns = clock_now_ns();
+	/* One that has ended says so below. */
+	(void)send(d->process.in, name, strlen(name), MSG_NOSIGNAL);
+	rc = await_line(d, &p, line, sizeof line, err);
+	if (rc < 0)
+		return rc;
+	e->elapsed_ns = clock_now_ns() - start_ns;
+	after = count_storage(d);
+	if (before != DEMO_NOT_COUNTED && after != DEMO_NOT_COUNTED)
+		e->storage_bytes = after - before;
+	if (p.too_much)
+		e->digest = 0;
+	*d->r->done += e->items;
+	return d->r->share != NULL ? count_cache(d, e, err) : 0;
+}
+
+static int
+read_all(struct reader *d, struct demo_epoch *epochs, struct ds_err *err)
+{
+	const struct demo_command command = {
+		.data = d->r->place->data, .share = d->r->share,
+		.group = d->r->group, .mask = &d->r->stop->before,
+	};
+	int rc = demo_reader_start(&d->process, &command, err);
+
+	if (rc == 0)
+		rc = find_shell(d, err);
+	for (unsigned e = 0; rc == 0 && e < d->r->law->epochs; e++) {
+		if (e > 0 && d->r->evict)
+			rc = demo_data_evict(d->r->data, err);
+		if (rc == 0)
+			rc = read_epoch(d, e, &epochs[e], err);
+	}
+	(void)demo_reader_end(&d->process, rc < 0);
 	return rc;
 }
 
@@ -261,16 +277,19 @@ int
 demo_read(const struct demo_reading *r, struct demo_epoch *epochs,
     struct demo_held *held, struct ds_err *err)
 {
-	struct crew c = { .r = r };
-	int rc = 0;
+	struct reader d = { .r = r };
+	int rc;
 
-	while (rc == 0 && c.nr < r->jobs)
-		rc = start_job(&c, err);
-	c.fds[c.nr] = (struct pollfd){ .fd = r->stop->fd, .events = POLLIN };
-	for (unsigned e = 0; rc == 0 && e < r->epochs; e++)
-		rc = run_epoch(&c, &epochs[e], err);
+	d.buffer = malloc(BUFFER_BYTES);
+	if (d.buffer == NULL)
+		return err_fail(err, -ENOMEM, "demo: no memory");
+	/* What another has left in the group's page cache would look to the
+	 * hub like memory that is in use. */
+	rc = demo_data_evict(r->data, err);
+	if (rc == 0)
+		rc = read_all(&d, epochs, err);
 	if (rc == 0 && r->share != NULL)
-		rc = ask_held(held, err);
-	end_jobs(&c, rc < 0);
+		*held = d.held;
+	free(d.buffer);
 	return rc;
 }

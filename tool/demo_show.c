@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * demo_show.c: what the demo found, as a picture in the terminal, or as JSON.
+ * demo_show.c: what the demo found, as a picture in the terminal.
  * Runs in the command only.
  */
 
@@ -14,13 +14,11 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/json.h"
-#include "base/say.h"
 #include "base/term.h"
 #include "base/text.h"
 
-#define LABEL	24u		/* columns before a bar */
-#define FIGURES	19u		/* and after it, and a column free */
+#define LABEL	23u		/* columns before a bar */
+#define FIGURES	29u		/* and after it, and a column free */
 #define BAR_MAX	60u
 #define NOTE	9u		/* columns of a word */
 
@@ -70,7 +68,9 @@ put_bar(const struct picture *p, uint64_t n)
 		"", "\u258f", "\u258e", "\u258d", "\u258c", "\u258b",
 		"\u258a", "\u2589",
 	};
-	uint64_t eighths = (n * p->width * 8 + p->whole / 2) / p->whole;
+	/* The kernel may count more than the images: what finds them. */
+	uint64_t most = n < p->whole ? n : p->whole;
+	uint64_t eighths = (most * p->width * 8 + p->whole / 2) / p->whole;
 	unsigned columns = (unsigned)(eighths / 8), rest = eighths % 8;
 
 	if (!p->blocks) {
@@ -86,35 +86,63 @@ put_bar(const struct picture *p, uint64_t n)
 
 static void
 put_row(const struct picture *p, const char *label, enum term_style style,
-    uint64_t n)
+    uint64_t bytes)
 {
-	char count[TEXT_FIGURE];
+	char size[TEXT_FIGURE];
 
 	printf("  %-*s%s", (int)LABEL - 2, label, term_on(&p->term, style));
-	put_bar(p, n);
-	printf("%s %8s %6.1f %%\n", term_off(&p->term), text_count(count, n),
-	    100 * (double)n / (double)p->whole);
+	if (bytes == DEMO_NOT_COUNTED) {
+		printf("%*s%s %8s %7s", (int)p->width, "",
+		    term_off(&p->term), "?", "");
+		return;
+	}
+	put_bar(p, bytes);
+	printf("%s %8s %5.1f %%", term_off(&p->term), text_size(size, bytes),
+	    100 * (double)bytes / (double)p->whole);
+}
+
+/* Images per second. */
+static double
+rate(const struct demo_found *f, enum demo_run run, unsigned e)
+{
+	uint64_t ns = f->epoch[run][e].elapsed_ns;
+
+	return (double)f->law.items * (double)NS_PER_S /
+	    (double)(ns > 0 ? ns : 1);
+}
+
+static void
+put_measured(const struct picture *p, const struct demo_found *f,
+    enum demo_run run, unsigned e)
+{
+	const char *plain = !demo_is_counted(f) ? "without destall" :
+	    f->limit_bytes > 0 ? "page cache" : "no cache";
+	char count[TEXT_FIGURE];
+
+	put_row(p, run == DEMO_PLAIN ? plain : "destall run",
+	    run == DEMO_PLAIN ? TERM_BAD : TERM_GOOD,
+	    demo_storage(f, run, e));
+	printf(" %8s/s\n", text_count(count,
+	    (uint64_t)(rate(f, run, e) + 0.5)));
 }
 
 static void
 put_epoch(const struct picture *p, const struct demo_found *f, unsigned e)
 {
-	char label[LABEL];
+	static const char *const labels[DEMO_CACHES] = {
+		[DEMO_LRU] = "LRU *",
+		[DEMO_RANDOM] = "random replacement *",
+		[DEMO_MINIO] = "MinIO *",
+	};
 
 	printf("%sepoch %u%s\n", term_on(&p->term, TERM_BOLD), e + 1,
 	    term_off(&p->term));
-	if (e > 0) {
-		put_row(p, "LRU *", TERM_BAD, f->law.lru[e]);
-		put_row(p, "random replacement *", TERM_WARN,
-		    f->law.random[e]);
+	for (unsigned r = 0; r < DEMO_RUNS; r++)
+		put_measured(p, f, r, e);
+	for (unsigned c = 0; e > 0 && c < DEMO_CACHES; c++) {
+		put_row(p, labels[c], TERM_DIM, f->law.miss[c][e].bytes);
+		putchar('\n');
 	}
-	for (unsigned i = 0; i < DEMO_RUNS; i++) {
-		(void)snprintf(label, sizeof label, "destall, %u process%s",
-		    f->run[i].jobs, f->run[i].jobs == 1 ? "" : "es");
-		put_row(p, label, TERM_GOOD, f->run[i].epoch[e].reads);
-	}
-	if (e > 0)
-		put_row(p, "ideal *", TERM_DIM, demo_ideal(f, e));
 }
 
 /*--- words ---------------------------------------------------------------*/
@@ -130,41 +158,23 @@ static void
 put_head(const struct term *t, const struct demo_found *f)
 {
 	char items[TEXT_FIGURE], bytes[TEXT_FIGURE], cap[TEXT_FIGURE];
-	char text[512];
+	char limit[TEXT_FIGURE], plain[128], text[512];
 
-	(void)snprintf(text, sizeof text, "%s images, %s in all, read for %u "
-	    "epochs, each in a new random order, through a cache of %s of "
-	    "them (%s). Images read from storage in each epoch:",
+	if (f->limit_bytes > 0)
+		(void)snprintf(plain, sizeof plain, "in %s of memory: first "
+		    "as ever, with the page cache;",
+		    text_size(limit, f->limit_bytes));
+	else
+		(void)snprintf(plain, sizeof plain, "first with no cache at "
+		    "all;");
+	(void)snprintf(text, sizeof text, "%s images, %s in all, read by cat "
+	    "for %u epochs, each in a new random order, %s then by "
+	    "'destall run' with a cache of %s of them (%s). Read from storage "
+	    "in each epoch, and images per second:",
 	    text_count(items, f->law.items), text_size(bytes, f->bytes),
-	    DEMO_EPOCHS, f->share, text_size(cap, f->law.cap_bytes));
+	    DEMO_EPOCHS, plain, f->share, text_size(cap, f->law.cap_bytes));
 	put_text(t, text);
 	putchar('\n');
-}
-
-/* Of the epochs after the first. */
-static uint64_t
-sum_reads(const struct demo_run *r)
-{
-	uint64_t n = 0;
-
-	for (unsigned e = 1; e < DEMO_EPOCHS; e++)
-		n += r->epoch[e].reads;
-	return n;
-}
-
-static void
-put_saving(char *text, size_t size, const struct demo_found *f)
-{
-	uint64_t ours = sum_reads(&f->run[0]), lru = 0, any = 0;
-
-	for (unsigned e = 1; e < DEMO_EPOCHS; e++) {
-		lru += f->law.lru[e];
-		any += f->law.random[e];
-	}
-	(void)snprintf(text, size, "After the first epoch destall read %.0f %% "
-	    "less than LRU would, and %.0f %% less than random replacement.",
-	    100 * (1 - (double)ours / (double)(lru > 0 ? lru : 1)),
-	    100 * (1 - (double)ours / (double)(any > 0 ? any : 1)));
 }
 
 /* A word, and what it means beside it. */
@@ -177,25 +187,98 @@ put_note(const struct term *t, const char *word, const char *text)
 }
 
 static void
+put_measure(const struct term *t, const struct demo_found *f)
+{
+	char limit[TEXT_FIGURE], text[1024];
+
+	(void)snprintf(text, sizeof text, "measured: %s. The reader is sh, "
+	    "xargs and cat, which know nothing of destall. Every epoch "
+	    "delivered every image once, with the bytes that storage has; "
+	    "with destall exactly those that are not in its cache came from "
+	    "their own files.", demo_is_counted(f) ? "what the kernel counted "
+	    "for the reader's processes" : "by destall's own count, because "
+	    "the kernel counts nothing here (the folder is in memory, or on no "
+	    "local disk: set TMPDIR)");
+	put_note(t, "storage", text);
+	if (f->limit_bytes > 0)
+		(void)snprintf(text, sizeof text, "%s in all for each of the "
+		    "two, by a control group. Behind 'destall run' the hub "
+		    "with its cache is part of it; what is left is page cache "
+		    "there, too.", text_size(limit, f->limit_bytes));
+	else
+		(void)snprintf(text, sizeof text, "not limited (%s), so the "
+		    "page cache could not be tried. Instead the images are "
+		    "put out of it before each epoch, with destall too.",
+		    f->no_limit.text);
+	put_note(t, "memory", text);
+}
+
+/* Of the epochs after the first. */
+static double
+sum_storage(const struct demo_found *f, enum demo_run run)
+{
+	double bytes = 0;
+
+	for (unsigned e = 1; e < DEMO_EPOCHS; e++)
+		bytes += (double)demo_storage(f, run, e);
+	return bytes;
+}
+
+static double
+sum_seconds(const struct demo_found *f, enum demo_run run)
+{
+	uint64_t ns = 1;
+
+	for (unsigned e = 1; e < DEMO_EPOCHS; e++)
+		ns += f->epoch[run][e].elapsed_ns;
+	return (double)ns / (double)NS_PER_S;
+}
+
+static void
+put_saving(const struct term *t, const struct demo_found *f)
+{
+	double plain = sum_storage(f, DEMO_PLAIN);
+	double less = plain > 0 ?
+	    100 * (1 - sum_storage(f, DEMO_DESTALL) / plain) : 0;
+	char text[512];
+
+	if (!demo_is_counted(f))
+		(void)snprintf(text, sizeof text, "After the first epoch the "
+		    "reader, behind 'destall run', had %.0f %% of the images "
+		    "from the cache; how much faster that is only a disk can "
+		    "tell.", 100 * (double)f->held.items /
+		    (double)f->law.items);
+	else
+		(void)snprintf(text, sizeof text, "After the first epoch the "
+		    "same reader, behind 'destall run', read %.0f %% %s from "
+		    "storage than with %s, and was %.2f times as fast.",
+		    less < 0 ? -less : less, less < 0 ? "more" : "less",
+		    f->limit_bytes > 0 ? "the page cache in the same memory" :
+		    "no cache", sum_seconds(f, DEMO_PLAIN) /
+		    sum_seconds(f, DEMO_DESTALL));
+	put_text(t, text);
+}
+
+static void
 put_tail(const struct term *t, const struct demo_found *f)
 {
-	char text[512], time[TEXT_FIGURE];
+	char text[512], time[TEXT_FIGURE], cap[TEXT_FIGURE];
 
 	putchar('\n');
-	put_note(t, "destall", "measured: reads from storage, as the reading "
-	    "processes and the hub counted them. Every epoch delivered every "
-	    "image once, with the bytes that storage has, and read exactly "
-	    "the images that are not in the cache.");
-	put_note(t, "*", "computed: caches of the same size, run over the same "
-	    "orders. Published measurements of Linux's page cache lie near "
-	    "LRU or near random replacement. Ideal is what does not fit, read "
-	    "once: (1 - c) n.");
+	put_measure(t, f);
+	(void)snprintf(text, sizeof text, "computed: caches of %s with nothing "
+	    "in them but images, run over the same orders. MinIO is what "
+	    "destall does: it admits until it is full, and never evicts.",
+	    text_size(cap, f->law.cap_bytes));
+	put_note(t, "*", text);
 	putchar('\n');
-	put_saving(text, sizeof text, f);
-	put_text(t, text);
+	put_saving(t, f);
+	if (f->limit_bytes / 3 > f->law.cap_bytes / 2)
+		put_text(t, "With so few images most of the memory is not the "
+		    "cache's: a larger --count shows more.");
 	(void)snprintf(text, sizeof text, "It took %s, and all that it made is "
-	    "removed. For data of your own: destall cache warm DIR",
-	    text_duration(time, f->elapsed_ns));
+	    "removed. For a job of your own: destall run python train.py "
+	    "--data DIR", text_duration(time, f->elapsed_ns));
 	put_text(t, text);
 }
 
@@ -204,71 +287,9 @@ demo_print(const struct demo_found *f)
 {
 	struct picture p;
 
-	start_picture(&p, f->law.items);
+	start_picture(&p, f->law.miss[DEMO_MINIO][0].bytes);
 	put_head(&p.term, f);
 	for (unsigned e = 0; e < DEMO_EPOCHS; e++)
 		put_epoch(&p, f, e);
 	put_tail(&p.term, f);
-}
-
-/*--- JSON ----------------------------------------------------------------*/
-
-static json_t *
-must_have(json_t *value)
-{
-	if (value == NULL)
-		say_no_memory();
-	return value;
-}
-
-static json_t *
-make_run(const struct demo_run *r)
-{
-	json_t *reads = must_have(json_array());
-
-	for (unsigned e = 0; e < DEMO_EPOCHS; e++)
-		if (json_array_append_new(reads, json_integer(
-		    (json_int_t)r->epoch[e].reads)) != 0)
-			say_no_memory();
-	return must_have(json_pack("{si so sI sI}", "processes", (int)r->jobs,
-	    "storage_reads", reads, "cached_items",
-	    (json_int_t)r->held.items, "cached_bytes",
-	    (json_int_t)r->held.bytes));
-}
-
-int
-demo_write_json(const struct demo_found *f, const char *path,
-    struct ds_err *err)
-{
-	json_t *doc = json_doc_new(), *more;
-	json_t *lru = must_have(json_array()), *any = must_have(json_array());
-	json_t *ideal = must_have(json_array());
-	json_t *runs = must_have(json_array());
-	int bad = 0;
-
-	for (unsigned i = 0; i < DEMO_RUNS; i++)
-		bad |= json_array_append_new(runs, make_run(&f->run[i]));
-	for (unsigned e = 0; e < DEMO_EPOCHS; e++) {
-		bad |= json_array_append_new(lru,
-		    json_integer((json_int_t)f->law.lru[e]));
-		bad |= json_array_append_new(any,
-		    json_integer((json_int_t)f->law.random[e]));
-		bad |= json_array_append_new(ideal,
-		    json_integer((json_int_t)demo_ideal(f, e)));
-	}
-	more = json_pack("{sI sI sf sI sI so so so so sf}",
-	    "items", (json_int_t)f->law.items,
-	    "bytes", (json_int_t)f->bytes,
-	    "cache_share", f->part,
-	    "cap_bytes", (json_int_t)f->law.cap_bytes,
-	    "seed", (json_int_t)f->law.seed,
-	    "measured", runs,
-	    "lru_storage_reads", lru,
-	    "random_replacement_storage_reads", any,
-	    "ideal_storage_reads", ideal,
-	    "seconds", (double)f->elapsed_ns / (double)NS_PER_S);
-	if (bad != 0 || more == NULL || json_object_update(doc, more) != 0)
-		say_no_memory();
-	json_decref(more);
-	return json_doc_write(doc, path, err);
 }

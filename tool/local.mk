@@ -21,11 +21,15 @@ libhost_la_SOURCES += \
 	%D%/doctor_bench.c %D%/doctor_bench.h \
 	%D%/doctor_build.c \
 	%D%/cmd_demo.c %D%/demo.h \
+	%D%/demo_group.c %D%/demo_group.h \
 	%D%/demo_place.c %D%/demo_place.h \
+	%D%/demo_data.c %D%/demo_data.h \
+	%D%/demo_reader.c %D%/demo_reader.h \
 	%D%/demo_read.c %D%/demo_read.h \
 	%D%/demo_law.c %D%/demo_law.h \
 	%D%/demo_check.c \
 	%D%/demo_show.c \
+	%D%/demo_json.c \
 	%D%/cmd_help.c \
 	%D%/cmd_completion.c %D%/completion.c %D%/completion.h \
 	%D%/cmd_gen.c \

@@ -370,6 +370,8 @@ def table(result):
                 row = case["figures"][figure]
                 lines.append(row_text(case["name"], row, low))
     lines += instruction_lines(result)
+    if result.get("notes"):
+        lines += ["", *("  " + note for note in result["notes"])]
     lines += ["", drift_line(result["drift_share"])]
     return "\n".join(line.rstrip() for line in lines)
 

@@ -1,5 +1,6 @@
 # bench: `make bench` runs each benchmark in its quick form, to see that they
-# work; for figures run one by hand (README.md beside this file).
+# work; for figures run one by hand (README.md beside this file).  One that cannot
+# be run here says why, and exits 77.
 
 benches = \
 	%D%/wire \
@@ -8,7 +9,9 @@ benches = \
 	%D%/cache \
 	%D%/hub \
 	%D%/fill \
-	%D%/footprint
+	%D%/footprint \
+	%D%/preload \
+	%D%/minio
 # end of benches
 bench_programs = \
 	%D%/wire_loop \
@@ -16,7 +19,10 @@ bench_programs = \
 	%D%/cache_loop \
 	%D%/clock_loop \
 	%D%/ping_loop \
-	%D%/fill_loop
+	%D%/fill_loop \
+	%D%/open_loop \
+	%D%/start_loop \
+	%D%/epoch_loop
 # end of bench_programs
 check_PROGRAMS += $(bench_programs)
 %C%_wire_loop_LDADD = libguest.la
@@ -25,6 +31,10 @@ check_PROGRAMS += $(bench_programs)
 %C%_clock_loop_LDADD =
 %C%_ping_loop_LDADD = libguest.la
 %C%_fill_loop_LDADD = libdestall.la libguest.la
+# These know nothing of us.
+%C%_open_loop_LDADD =
+%C%_start_loop_LDADD =
+%C%_epoch_loop_LDADD =
 EXTRA_DIST += $(benches) %D%/likeness %D%/bench.py %D%/service.py %D%/test_bench.py %D%/README.md
 
 bench-programs: $(bench_programs) tests/harness/mkset tests/harness/job \
@@ -35,7 +45,8 @@ bench: all
 	@test -n '$(PYTHON)' || { echo 'make bench: configured without Python'; exit 1; }
 	@for b in $(benches); do \
 		top_builddir='$(abs_top_builddir)' PYTHONDONTWRITEBYTECODE=1 \
-		    $(PYTHON) $(srcdir)/$$b --quick || exit 1; \
+		    $(PYTHON) $(srcdir)/$$b --quick || test $$? -eq 77 || \
+		    exit 1; \
 		echo; \
 	done
 

@@ -38,6 +38,19 @@ def make_set(path, count, size=SIZE):
     call([bench.program("tests/harness/mkset"), path, str(count), str(size)])
 
 
+def let_go(path):
+    """Takes a data set out of the page cache, so that it comes back as files do
+    that are read, not as they lie there when they were just written."""
+    for folder, _, names in os.walk(path):
+        for name in names:
+            fd = os.open(os.path.join(folder, name), os.O_RDONLY)
+            try:
+                os.fdatasync(fd)
+                os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)
+            finally:
+                os.close(fd)
+
+
 def make_empty_files(path, count):
     for i in range(count):
         if i % 1000 == 0:
@@ -47,8 +60,12 @@ def make_empty_files(path, count):
 
 
 def call(argv, **more):
-    r = subprocess.run(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                       text=True, **more)
+    try:
+        r = subprocess.run(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                           text=True, **more)
+    except OSError as e:
+        raise bench.Broken("%s: %s: 'make bench-programs' builds it, and top_builddir=DIR says "
+                           "where" % (argv[0], e.strerror))
     if r.returncode != 0:
         raise bench.Broken("%s: exit status %d" % (" ".join(argv[:3]), r.returncode))
     return r.stdout

@@ -2,6 +2,8 @@
 """Tests of bench.py; run by tests/b0090-bench.sh."""
 
 import contextlib
+import importlib.machinery
+import importlib.util
 import io
 import json
 import os
@@ -11,6 +13,16 @@ import tempfile
 import unittest
 
 import bench
+
+
+def load(name):
+    """A benchmark, as a module."""
+    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), name)
+    loader = importlib.machinery.SourceFileLoader(name, path)
+    module = importlib.util.module_from_spec(
+        importlib.util.spec_from_loader(name, loader))
+    loader.exec_module(module)
+    return module
 
 
 def quiet_main(b, *argv):
@@ -141,6 +153,12 @@ class Main(unittest.TestCase):
         self.assertRegex(out, r"half +50 .* 0\.500 \[0\.500, 0\.500\] better")
         self.assertRegex(out, r"speed of a core drifted by")
 
+    def test_notes(self):
+        b = self.make()
+        evaluate = b.evaluate
+        b.evaluate = lambda *of: {**evaluate(*of), "notes": ["so it is"]}
+        self.assertRegex(quiet_main(b)[1], r"(?m)^  so it is$")
+
     def test_more_is_better(self):
         b = self.make()
         b.lower_is_better = False
@@ -206,6 +224,42 @@ class Main(unittest.TestCase):
         b = self.make()
         with self.assertRaises(bench.Broken):
             b.case("one", lambda: None)
+
+
+class Minio(unittest.TestCase):
+    """What a control group says, of either version, and the theory."""
+
+    minio = load("minio")
+
+    def test_bytes_of_version_1(self):
+        text = "8:0 Read 1\n254:0 Read 4096\n254:0 Write 7\n" \
+               "254:0 Total 4103\nTotal 4104\n"
+        self.assertEqual(self.minio.parse_read_v1(text, "254:0"), 4096)
+        self.assertEqual(self.minio.parse_read_v1("Total 0\n", "254:0"), 0)
+
+    def test_bytes_of_version_2(self):
+        text = "8:0 rbytes=1 wbytes=2 rios=3\n" \
+               "254:0 rbytes=4096 wbytes=0 rios=2 wios=0 dbytes=0 dios=0\n"
+        self.assertEqual(self.minio.parse_read_v2(text, "254:0", "rbytes"),
+                         4096)
+        self.assertEqual(self.minio.parse_read_v2(text, "254:0", "rios"), 2)
+        self.assertEqual(self.minio.parse_read_v2("", "254:0", "rios"), 0)
+
+    def test_memory(self):
+        v2 = "anon 1\nfile 100\nshmem 40\n"
+        v1 = "cache 5\nshmem 1\ntotal_cache 100\ntotal_shmem 40\n"
+        self.assertEqual(self.minio.parse_memory(v2), 60)
+        self.assertEqual(self.minio.parse_memory(v1), 60)
+
+    def test_theory(self):
+        """As simulated."""
+        for x, minio, rr, lru in ((.35, .65, .860, .930), (.5, .5, .717, .847),
+                                  (.65, .35, .536, .717)):
+            o = self.minio.oracles(x)
+            self.assertAlmostEqual(o["MinIO"], minio, places=3)
+            self.assertAlmostEqual(o["random replacement"], rr, places=3)
+            self.assertAlmostEqual(o["LRU"], lru, places=3)
+        self.assertEqual(self.minio.oracles(1), {})
 
 
 if __name__ == "__main__":

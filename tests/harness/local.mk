@@ -8,6 +8,9 @@ libleak_la_SOURCES = %D%/leak.c %D%/leak.h %D%/heap.c %D%/heap.h %D%/unit.h \
 	%D%/folder.h
 
 harness_programs = \
+	%D%/closer \
+	%D%/crowd \
+	%D%/fields \
 	%D%/frames \
 	%D%/holder \
 	%D%/cacheframes \
@@ -23,14 +26,24 @@ harness_programs = \
 	%D%/slowstat \
 	%D%/starter \
 	%D%/storm \
-	%D%/victim
+	%D%/streams \
+	%D%/touched \
+	%D%/victim \
+	%D%/wrapped
 # end of harness_programs
 check_PROGRAMS += $(harness_programs)
+%C%_closer_SOURCES = %D%/closer.c %D%/expected.h
+%C%_closer_LDADD =
+%C%_crowd_SOURCES = %D%/crowd.c %D%/expected.h
+%C%_crowd_LDADD =
 %C%_holder_LDADD = libguest.la
 %C%_cacheframes_LDADD = libhost.la
 %C%_items_LDADD = libguest.la
 %C%_job_SOURCES = %D%/job.c %D%/content.h
 %C%_job_LDADD = libdestall.la
+%C%_fields_SOURCES = %D%/fields.c %D%/fields.h %D%/fields_ask.c \
+	%D%/fields_open.c %D%/fields_copies.c
+%C%_fields_LDADD =
 %C%_frames_LDADD = libhost.la
 %C%_leaser_LDADD = libhost.la
 %C%_leaky_LDADD = libleak.la
@@ -49,7 +62,15 @@ check_PROGRAMS += $(harness_programs)
 %C%_starter_LDADD = libdestall.la
 %C%_starter_LDFLAGS = $(AM_LDFLAGS) -no-install
 %C%_storm_LDADD =
+%C%_streams_LDADD =
+%C%_touched_SOURCES = %D%/touched.c %D%/expected.h
+%C%_touched_LDADD =
 %C%_victim_LDADD =
+%C%_wrapped_SOURCES = %D%/wrapped.c %D%/wrapped.h \
+	%D%/wrapped_look.c \
+	%D%/wrapped_change.c \
+	%D%/wrapped_fail.c
+%C%_wrapped_LDADD =
 
 # A -rpath makes libtool build a real shared object of what is not installed.
 # Shims are built without fortification and builtins, which would wrap what

@@ -469,7 +469,8 @@ current(void)
 
 /* The file that the store has for an item, as a reader gets it. */
 static void
-print_copy(struct user *u, const char *which, uint64_t i, const struct stat *want)
+print_copy(struct user *u, const char *which, uint64_t i,
+    const struct stat *want)
 {
 	const struct index_map *m = &u->data.index;
 	int64_t found = index_find_copy(m, want->st_ino);
@@ -479,6 +480,7 @@ print_copy(struct user *u, const char *which, uint64_t i, const struct stat *wan
 
 	if (view_init(&v, u->set.view, &err) < 0)
 		die("view");
+	u->set.view = v.fd;	/* it has moved */
 	fd = view_open(&v, &m->index->items[i], O_RDONLY | O_CLOEXEC);
 	if (fd < 0 || fstat(fd, &st) != 0)
 		printf("%s: none", which);
@@ -513,25 +515,24 @@ count_found(const struct user *u, uint32_t nr)
 }
 
 static void
-print_large(const char *uri, uint32_t share)
+print_large(struct user *u, const char *uri, uint32_t share)
 {
-	static struct user u;		/* until the end */
 	int fd = list(64, MIB, NONE);
 
-	u.link = join();
-	if (ask_open(u.link, uri, 0, share, fd, &u.set, &err) != ASK_OPENED ||
-	    index_attach(&u.data.index, u.set.index, &err) < 0)
+	u->link = join();
+	if (ask_open(u->link, uri, 0, share, fd, &u->set, &err) != ASK_OPENED ||
+	    index_attach(&u->data.index, u->set.index, &err) < 0)
 		die(uri);
 	close(fd);
 	printf("large: %llu\n", (unsigned long long)
-	    u.data.index.index->large_bytes);
+	    u->data.index.index->large_bytes);
 }
 
 static int
 find_inodes(void)
 {
 	enum { NR = 5000 };		/* more than one piece */
-	static struct user old, new, members;	/* until the end */
+	static struct user old, new, members, whole, part;
 	struct stat st, none = { 0 };
 
 	open_set(&old, "/set", 0, list(NR, SMALL, NONE));
@@ -554,8 +555,8 @@ find_inodes(void)
 	open_set(&members, "tar:/set", 1, list_as(NR, SMALL, NONE, true));
 	printf("%u members of %u, %llu slots\n", count_found(&members, NR), NR,
 	    (unsigned long long)members.data.index.nr_slots);
-	print_large("/whole", 0);
-	print_large("/share", CACHE_SHARE_ONE / 4);
+	print_large(&whole, "/whole", 0);
+	print_large(&part, "/part", CACHE_SHARE_ONE / 4);
 	return 0;
 }
 

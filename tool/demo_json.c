@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * demo_json.c: what the demo found, as JSON.  Runs in the command only.
+ */
+
+#include <config.h>
+
+#include "tool/demo.h"
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/say.h"
+
+static json_t *
+must_have(json_t *value)
+{
+	if (value == NULL)
+		say_no_memory();
+	return value;
+}
+
+static void
+append(json_t *array, json_t *value)
+{
+	if (json_array_append_new(array, must_have(value)) != 0)
+		say_no_memory();
+}
+
+static json_t *
+make_run(const struct demo_found *f, enum demo_run run)
+{
+	json_t *bytes = must_have(json_array());
+	json_t *seconds = must_have(json_array());
+	uint64_t n;
+
+	for (unsigned e = 0; e < DEMO_EPOCHS; e++) {
+		n = demo_storage(f, run, e);
+		append(bytes, n == DEMO_NOT_COUNTED ? json_null() :
+		    json_integer((json_int_t)n));
+		append(seconds, json_real(
+		    (double)f->epoch[run][e].elapsed_ns / (double)NS_PER_S));
+	}
+	return must_have(json_pack("{ss so so}", "cache",
+	    run == DEMO_DESTALL ? "destall" : f->limit_bytes > 0 ?
+	    "page_cache" : "none", "storage_bytes", bytes, "seconds",
+	    seconds));
+}
+
+static json_t *
+make_destall(const struct demo_found *f)
+{
+	json_t *run = make_run(f, DEMO_DESTALL), *more;
+	json_t *reads = must_have(json_array());
+
+	for (unsigned e = 0; e < DEMO_EPOCHS; e++)
+		append(reads, json_integer(
+		    (json_int_t)f->epoch[DEMO_DESTALL][e].reads));
+	more = must_have(json_pack("{so sI sI}", "storage_reads", reads,
+	    "cached_items", (json_int_t)f->held.items,
+	    "cached_bytes", (json_int_t)f->held.bytes));
+	if (json_object_update(run, more) != 0)
+		say_no_memory();
+	json_decref(more);
+	return run;
+}
+
+static json_t *
+make_computed(const struct demo_found *f, enum demo_cache c)
+{
+	static const char *const names[DEMO_CACHES] = {
+		[DEMO_LRU] = "lru", [DEMO_RANDOM] = "random_replacement",
+		[DEMO_MINIO] = "minio",
+	};
+	json_t *reads = must_have(json_array());
+	json_t *bytes = must_have(json_array());
+
+	for (unsigned e = 0; e < DEMO_EPOCHS; e++) {
+		append(reads, json_integer(
+		    (json_int_t)f->law.miss[c][e].items));
+		append(bytes, json_integer(
+		    (json_int_t)f->law.miss[c][e].bytes));
+	}
+	return must_have(json_pack("{ss so so}", "cache", names[c],
+	    "storage_bytes", bytes, "storage_reads", reads));
+}
+
+int
+demo_write_json(const struct demo_found *f, const char *path,
+    struct ds_err *err)
+{
+	json_t *doc = json_doc_new(), *more;
+	json_t *measured = must_have(json_array());
+	json_t *computed = must_have(json_array());
+
+	append(measured, make_run(f, DEMO_PLAIN));
+	append(measured, make_destall(f));
+	for (unsigned c = 0; c < DEMO_CACHES; c++)
+		append(computed, make_computed(f, c));
+	more = json_pack("{sI sI sf sI sI so sb so so sf}",
+	    "items", (json_int_t)f->law.items,
+	    "bytes", (json_int_t)f->bytes,
+	    "cache_share", f->part,
+	    "cap_bytes", (json_int_t)f->law.cap_bytes,
+	    "seed", (json_int_t)f->law.seed,
+	    "memory_limit_bytes", f->limit_bytes > 0 ?
+	    json_integer((json_int_t)f->limit_bytes) : json_null(),
+	    "storage_is_counted", (int)demo_is_counted(f),
+	    "measured", measured,
+	    "computed", computed,
+	    "seconds", (double)f->elapsed_ns / (double)NS_PER_S);
+	if (more == NULL || json_object_update(doc, more) != 0)
+		say_no_memory();
+	json_decref(more);
+	return json_doc_write(doc, path, err);
+}
