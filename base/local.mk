@@ -16,6 +16,7 @@ libguest_la_SOURCES += \
 	%D%/parse.c %D%/parse.h \
 	%D%/text.c %D%/text.h \
 	%D%/crc32c.c %D%/crc32c.h \
+	%D%/env.c %D%/env.h \
 	%D%/io.c %D%/io.h \
 	%D%/cgroup.c %D%/cgroup_limits.c %D%/cgroup.h \
 	%D%/memfd.c %D%/memfd.h \

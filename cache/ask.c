@@ -65,7 +65,9 @@ ask_open(struct link *l, const char *uri, uint64_t stamp, uint32_t share,
 	if (listing >= 0)
 		wire_put_fd(&w, listing);
 	must(wire_write_end(&w));
-	rc = link_call_long(l, &f, LINK_ANY, err);
+	/* What was listed already is given at once. */
+	rc = listing < 0 ? link_call(l, &f, LINK_ANY, err) :
+	    link_call_long(l, &f, LINK_ANY, err);
 	if (rc < 0)
 		return rc;
 	if (f.head.type == MSG_OPENED)

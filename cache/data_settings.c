@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/parse.h"
+#include "base/env.h"
 #include "cache/data.h"
 #include "cache/messages.h"
 
@@ -49,7 +50,7 @@ read_budget(const char *text, uint32_t *share, struct ds_err *err)
 static int
 read_budget_variable(uint32_t *share, struct ds_err *err)
 {
-	const char *text = getenv(CACHE_VARIABLE);
+	const char *text = env_get(CACHE_VARIABLE);
 	struct ds_err why;
 	struct budget b;
 	int rc;
@@ -88,7 +89,7 @@ read_fraction(const char *text, double *fraction)
 static int
 read_audit(uint32_t *audit, struct ds_err *err)
 {
-	const char *text = getenv(AUDIT_VARIABLE);
+	const char *text = env_get(AUDIT_VARIABLE);
 	double f = 0;
 	int rc;
 

@@ -26,6 +26,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/env.h"
 #include "base/io.h"
 #include "base/must.h"
 #include "hub/plug.h"
@@ -345,7 +346,7 @@ link_tell(struct link *l, const struct wire_frame *f, struct ds_err *err)
 static uint64_t
 read_job(void)
 {
-	const char *text = getenv("DESTALL_JOB");
+	const char *text = env_get("DESTALL_JOB");
 
 	if (text == NULL || strlen(text) != 16 ||
 	    strspn(text, "0123456789abcdefABCDEF") != 16)

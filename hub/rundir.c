@@ -17,6 +17,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "base/env.h"
 #include "base/io.h"
 
 #define SOCKET_NAME	"ctl.sock"
@@ -99,8 +100,8 @@ rundir_place(struct rundir *r, const char *hub, const char *xdg,
 int
 rundir_find(struct rundir *r, struct ds_err *err)
 {
-	int rc = rundir_place(r, getenv("DESTALL_HUB"),
-	    getenv("XDG_RUNTIME_DIR"), getenv("TMPDIR"), geteuid(), err);
+	int rc = rundir_place(r, env_get("DESTALL_HUB"),
+	    env_get("XDG_RUNTIME_DIR"), env_get("TMPDIR"), geteuid(), err);
 
 	if (rc == -ENAMETOOLONG)
 		return err_hint(err, rc, "set DESTALL_HUB to a shorter path");

@@ -24,7 +24,7 @@
 #define RETRY_SHARE	60u		/* of the time may be lost in trying */
 #define AGAIN_NS	NS_PER_S	/* for one who keeps closing descriptors */
 #define AGAIN_FREE	16u		/* times without that pause */
-#define LOCK_NS		(30 * NS_PER_S)	/* another may be listing files */
+#define LOCK_NS		(2 * NS_PER_S)	/* another may be listing files */
 #define POLL_NS		100000
 
 static _Atomic(struct attached *) current;
@@ -150,23 +150,67 @@ is_mine(const struct attached *a)
 	return link_mine(hub_api_link(a->hub));
 }
 
-/* A forked child has no other thread that looks.  In any other process one may
- * be looking: all that can be given back then is the memory that the view
- * holds, and our place at the hub; who comes too late finds another inode or
- * none, and nobody to ask. */
+/*--- the old ones --------------------------------------------------------*/
+
+/* Nobody new finds what was retired.  So once nobody is inside, at any moment
+ * after it was taken from the list, nobody has it any more. */
+static _Atomic unsigned nr_inside;
+static _Atomic(struct attached *) retired;
+
 static void
 retire(struct attached *a)
 {
-	if (is_mine(a)) {
-		for (unsigned n = 0; n < a->nr; n++)
-			view_shut(&a->data[n]->view);
+	struct attached *rest;
+
+	if (is_mine(a))
 		link_end(hub_api_link(a->hub), "another took its place");
-		return;
-	}
+	rest = atomic_load_explicit(&retired, memory_order_relaxed);
+	do {
+		a->next = rest;
+		/* release: pairs with the acquire in attached_leave() */
+	} while (!atomic_compare_exchange_weak_explicit(&retired, &rest, a,
+	    memory_order_release, memory_order_relaxed));
+}
+
+static void
+release(struct attached *a)
+{
 	for (unsigned n = 0; n < a->nr; n++)
 		ds_data_close(&a->data[n]);
 	ds_disconnect(&a->hub);
 	free(a);
+}
+
+/* In a forked child those count, too, who were inside at the fork and are not
+ * here: then what it inherited is not given back. */
+void
+attached_enter(void)
+{
+	/* seq_cst: it is counted before it looks */
+	atomic_fetch_add(&nr_inside, 1);
+}
+
+void
+attached_leave(void)
+{
+	struct attached *old = NULL, *next;
+
+	/* relaxed: a hint that there is something to do */
+	if (atomic_load_explicit(&retired, memory_order_relaxed) != NULL)
+		old = atomic_exchange_explicit(&retired, NULL,
+		    memory_order_acquire);
+	/* seq_cst: after the exchange, and after all looks of the others */
+	if (atomic_fetch_sub(&nr_inside, 1) == 1) {
+		for (; old != NULL; old = next) {
+			next = old->next;
+			release(old);
+		}
+		return;
+	}
+	for (; old != NULL; old = next) {
+		next = old->next;
+		retire(old);
+	}
 }
 
 /*--- and when ------------------------------------------------------------*/
@@ -218,8 +262,12 @@ attach(struct attached *old)
 {
 	struct attached *a;
 
-	if (is_put_off() || !lock())
+	if (is_put_off())
 		return old;
+	if (!lock()) {
+		put_off(LOCK_NS);
+		return old;
+	}
 	a = attached_peek();
 	if (a == old && !is_put_off())
 		a = replace(old);

@@ -4,8 +4,8 @@
  * concern one.  Runs in any program that the object is preloaded in, in any of
  * its threads.
  *
- *  1. Looking takes no lock.  What was given out is never freed: another thread
- *     may be looking at it.
+ *  1. Looking takes no lock.  What was given out stays until nobody is between
+ *     attached_enter() and attached_leave() any more.
  *  2. A forked child attaches anew, because connection and client page are its
  *     parent's; until it has, it can look things up in what it inherited.
  *  3. Who attaches holds a lock that names its process: one that a parent's
@@ -22,12 +22,17 @@
 #include "preload/filter.h"
 
 struct attached {
+	struct attached	*next;		/* of those that were replaced */
 	struct ds_hub	*hub;
 	uint64_t	made_ns;
 	_Atomic bool	lost;		/* its descriptors, or its store */
 	unsigned	nr;
 	struct ds_data	*data[FILTER_ROOTS_MAX];
 };
+
+void attached_enter(void);
+void attached_leave(void);
+	/* Around all else here. */
 
 struct attached *attached_get(void);
 	/* Attaches if need be; NULL: there is nothing to attach to. */

@@ -31,6 +31,7 @@ libdestall_preload_la_SOURCES = \
 	%D%/wrap_stdio.c \
 	%D%/wrap_stat.c \
 	%D%/wrap_attr.c \
+	%D%/wrap_lock.c \
 	%D%/wrap_copy.c \
 	%D%/wrap_cwd.c
 # end of libdestall_preload_la_SOURCES

@@ -16,10 +16,11 @@
 #include <unistd.h>
 
 #include "base/io.h"
+#include "cache/source_file.h"
 #include "preload/attached.h"
 
 struct origin {
-	const struct listing_item *key;
+	struct listing_item key;	/* a copy: the index may go */
 	char	path[PATH_MAX];		/* "" if it does not fit */
 };
 
@@ -36,27 +37,35 @@ make_path(struct origin *o, const struct ds_data *d, uint64_t i)
 		o->path[0] = '\0';
 }
 
-/* The store has a device of its own, or that of /dev/shm. */
 static bool
-find(struct origin *o, dev_t dev, ino_t ino)
+find_in(struct origin *o, const struct attached *a, dev_t dev, ino_t ino)
 {
-	const struct attached *a;
-
-	if (major(dev) != 0)		/* not a file system of memory */
-		return false;
-	a = attached_get();
 	for (unsigned n = 0; a != NULL && n < a->nr; n++) {
 		const struct ds_data *d = a->data[n];
 		int64_t i = d->view.dev != dev ? -ENOENT :
 		    index_find_copy(&d->index, ino);
 
 		if (i >= 0) {
-			o->key = &d->index.index->items[i].key;
+			o->key = d->index.index->items[i].key;
 			make_path(o, d, (uint64_t)i);
 			return true;
 		}
 	}
 	return false;
+}
+
+/* The store has a device of its own, or that of /dev/shm. */
+static bool
+find(struct origin *o, dev_t dev, ino_t ino)
+{
+	bool found;
+
+	if (major(dev) != 0)		/* not a file system of memory */
+		return false;
+	attached_enter();
+	found = find_in(o, attached_get(), dev, ino);
+	attached_leave();
+	return found;
 }
 
 /*--- stat ----------------------------------------------------------------*/
@@ -78,11 +87,11 @@ time_of(int64_t ns)
 static void
 patch(struct stat *st, const struct origin *o)
 {
-	st->st_dev = o->key->dev;
-	st->st_ino = o->key->ino;
+	st->st_dev = o->key.dev;
+	st->st_ino = o->key.ino;
 	st->st_mode &= ~(mode_t)STORE_MARK;
 	st->st_nlink = 0;
-	st->st_mtim = time_of(o->key->mtime_ns);
+	st->st_mtim = time_of(o->key.mtime_ns);
 	st->st_ctim = st->st_mtim;
 }
 
@@ -95,12 +104,12 @@ origin_stat(struct stat *st)
 	if (!find(&o, st->st_dev, st->st_ino))
 		return;
 	if (o.path[0] == '\0' || stat(o.path, &now) != 0 ||
-	    now.st_dev != o.key->dev || now.st_ino != o.key->ino) {
+	    now.st_dev != o.key.dev || now.st_ino != o.key.ino) {
 		patch(st, &o);
 		return;
 	}
 	*st = now;
-	st->st_size = (off_t)o.key->size;	/* of what can be read here */
+	st->st_size = (off_t)o.key.size;	/* of what can be read here */
 }
 
 /*--- statx ---------------------------------------------------------------*/
@@ -115,11 +124,11 @@ is_same_file(const struct statx *now, const struct listing_item *key)
 static void
 patch_x(struct statx *stx, const struct origin *o)
 {
-	struct timespec mtime = time_of(o->key->mtime_ns);
+	struct timespec mtime = time_of(o->key.mtime_ns);
 
-	stx->stx_dev_major = major(o->key->dev);
-	stx->stx_dev_minor = minor(o->key->dev);
-	stx->stx_ino = o->key->ino;
+	stx->stx_dev_major = major(o->key.dev);
+	stx->stx_dev_minor = minor(o->key.dev);
+	stx->stx_ino = o->key.ino;
 	stx->stx_mode = (uint16_t)(stx->stx_mode & ~STORE_MARK);
 	stx->stx_nlink = 0;
 	stx->stx_mtime.tv_sec = mtime.tv_sec;
@@ -134,7 +143,7 @@ look(const struct origin *o, unsigned mask, int flags, struct statx *now)
 {
 	if (o->path[0] == '\0' ||
 	    statx(AT_FDCWD, o->path, flags, mask | STATX_INO, now) != 0 ||
-	    !is_same_file(now, o->key))
+	    !is_same_file(now, &o->key))
 		return false;
 	return (mask & STATX_INO) != 0 ||
 	    statx(AT_FDCWD, o->path, flags, mask, now) == 0;
@@ -156,7 +165,7 @@ origin_statx(struct statx *stx, unsigned mask, int flags)
 	}
 	*stx = now;
 	if ((now.stx_mask & STATX_SIZE) != 0)
-		stx->stx_size = o.key->size;
+		stx->stx_size = o.key.size;
 }
 
 /*--- the file itself -----------------------------------------------------*/
@@ -168,7 +177,7 @@ origin_is_on(int fd, dev_t dev)
 	struct stat st;
 
 	return fstat(fd, &st) == 0 && origin_suspect(st.st_mode) &&
-	    find(&o, st.st_dev, st.st_ino) && o.key->dev == dev;
+	    find(&o, st.st_dev, st.st_ino) && o.key.dev == dev;
 }
 
 int
@@ -179,11 +188,46 @@ origin_reopen(int fd)
 	int new;
 
 	if (fstat(fd, &st) != 0 || !origin_suspect(st.st_mode) ||
-	    !find(&o, st.st_dev, st.st_ino) || o.path[0] == '\0')
-		return -1;
+	    !find(&o, st.st_dev, st.st_ino))
+		return ORIGIN_NONE;
+	if (o.path[0] == '\0')
+		return ORIGIN_GONE;
 	new = open(o.path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (new >= 0 && (fstat(new, &st) != 0 ||
-	    st.st_dev != o.key->dev || st.st_ino != o.key->ino))
+	    st.st_dev != o.key.dev || st.st_ino != o.key.ino))
 		io_close(&new);
-	return new;
+	return new >= 0 ? new : ORIGIN_GONE;
+}
+
+/* With its flags, but for what only matters while a file is opened; it may be a
+ * pipe by now, which must not hold us up. */
+static int
+open_as(const struct origin *o, int flags)
+{
+	int fd = open(o->path, (flags & ~O_NOFOLLOW) | O_CLOEXEC | O_NONBLOCK);
+	struct stat st;
+
+	if (fd >= 0 && (fstat(fd, &st) != 0 ||
+	    !source_is_listed(&st, &o->key) || fcntl(fd, F_SETFL, flags) != 0))
+		io_close(&fd);
+	return fd;
+}
+
+void
+origin_restore(int fd)
+{
+	struct origin o;
+	struct stat st;
+	int new;
+
+	if (fstat(fd, &st) != 0 || !origin_suspect(st.st_mode) ||
+	    !find(&o, st.st_dev, st.st_ino) || o.path[0] == '\0')
+		return;
+	new = open_as(&o, fcntl(fd, F_GETFL));
+	if (new < 0)
+		return;
+	if (lseek(new, lseek(fd, 0, SEEK_CUR), SEEK_SET) >= 0)
+		(void)dup3(new, fd, fcntl(fd, F_GETFD) & FD_CLOEXEC ?
+		    O_CLOEXEC : 0);
+	io_close(&new);
 }

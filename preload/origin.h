@@ -41,8 +41,14 @@ void origin_statx(struct statx *stx, unsigned mask, int flags);
 bool origin_is_on(int fd, dev_t dev);
 	/* Is fd a substitute of a file on this device? */
 
+void origin_restore(int fd);
+	/* If fd is a substitute of a file that is as it was listed: makes it
+	 * the file itself, with the same flags and offset. */
+
+#define ORIGIN_NONE	(-1)	/* fd is no substitute */
+#define ORIGIN_GONE	(-2)	/* the file is not to be found, or opened */
+
 int origin_reopen(int fd);
-	/* A new descriptor of the file itself, for reading, close-on-exec; -1
-	 * if fd is no substitute, or the file is gone. */
+	/* A new descriptor of the file itself, for reading, close-on-exec. */
 
 #endif

@@ -112,6 +112,10 @@ static_assert(sizeof(struct statvfs) == sizeof(struct statvfs64),
 	X(int, fstatvfs, fstatvfs64, (int fd, struct statvfs *sv)) \
 	X(int, fstatvfs64, fstatvfs, (int fd, struct statvfs *sv)) \
 	\
+	X(int, flock, flock, (int fd, int operation)) \
+	X(int, fcntl, fcntl64, (int fd, int command, ...)) \
+	X(int, fcntl64, fcntl, (int fd, int command, ...)) \
+	\
 	X(ssize_t, copy_file_range, copy_file_range, (int in, off_t *in_at, \
 	    int out, off_t *out_at, size_t len, unsigned flags)) \
 	\

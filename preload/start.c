@@ -6,6 +6,7 @@
 
 #include <config.h>
 
+#include "base/env.h"
 #include "preload/filter.h"
 #include "preload/guard.h"
 
@@ -13,6 +14,8 @@ __attribute__((constructor)) static void
 start(int argc, char *argv[])
 {
 	guard_start();
-	if (guard_is_on)
-		filter_start(argc, argv);
+	if (!guard_is_on)
+		return;
+	env_keep();
+	filter_start(argc, argv);
 }

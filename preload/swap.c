@@ -12,6 +12,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -54,6 +55,35 @@ find_item(struct attached *a, const struct stat *st, struct found *f)
 		}
 	}
 	return false;
+}
+
+static bool
+ends_with(const char *path, const char *name)
+{
+	size_t len = strlen(path), tail = strlen(name);
+
+	return len > tail && path[len - tail - 1] == '/' &&
+	    memcmp(path + len - tail, name, tail) == 0;
+}
+
+/* Is it still where it was listed?  What a substitute stands for is found there
+ * (origin.h).  Mostly the program itself has just named that place. */
+static bool
+is_in_place(const struct found *f, const char *path, const struct stat *st)
+{
+	const char *name = data_name(f->data, f->item);
+	char there[PATH_MAX];
+	struct stat now;
+	int n;
+
+	if (name == NULL)
+		return false;
+	if (ends_with(path, name))
+		return true;
+	n = snprintf(there, sizeof there, "%s/%s",
+	    source_uri(f->data->source), name);
+	return n > 0 && (size_t)n < sizeof there && stat(there, &now) == 0 &&
+	    now.st_dev == st->st_dev && now.st_ino == st->st_ino;
 }
 
 /* Where the file itself is, whatever way led there. */
@@ -159,10 +189,9 @@ give(struct found *f, int fd, const struct stat *st, int flags)
 		bring(f, fd, st, flags);
 }
 
-void
-swap_opened(int fd, int dir, const char *path, int flags)
+static void
+swap(int fd, enum filter seen, const char *path, int flags)
 {
-	enum filter seen = filter_path(dir, path);
 	struct attached *a;
 	struct found f;
 	struct stat st;
@@ -172,8 +201,17 @@ swap_opened(int fd, int dir, const char *path, int flags)
 	a = attach_for(fd, seen);
 	if (a == NULL || !find_item(a, &st, &f))
 		return;
-	if (source_is_listed(&st, &f.data->index.index->items[f.item].key))
+	if (source_is_listed(&st, &f.data->index.index->items[f.item].key) &&
+	    is_in_place(&f, path, &st))
 		give(&f, fd, &st, flags);
 	else
 		data_count(f.data, COUNT_CHANGED, 1);
+}
+
+void
+swap_opened(int fd, int dir, const char *path, int flags)
+{
+	attached_enter();
+	swap(fd, filter_path(dir, path), path, flags);
+	attached_leave();
 }

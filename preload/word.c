@@ -22,6 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/env.h"
 #include "base/io.h"
 #include "base/text.h"
 
@@ -55,7 +56,7 @@ digit_of(char c)
 static uint64_t
 get_token(void)
 {
-	const char *text = getenv("DESTALL_JOB");
+	const char *text = env_get("DESTALL_JOB");
 	uint64_t token = 0;
 
 	if (text == NULL || strnlen(text, 17) != 16)
@@ -236,7 +237,7 @@ write_line(const char *line, size_t len)
 static bool
 is_quiet(void)
 {
-	const char *level = getenv("DESTALL_LOG");
+	const char *level = env_get("DESTALL_LOG");
 
 	return level != NULL && strcmp(level, "quiet") == 0;
 }

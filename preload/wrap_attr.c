@@ -5,7 +5,8 @@
  *
  * Attributes, mode, owner, times and file system of a substitute are of no
  * interest, and a job must not change them.  The call is made on a descriptor
- * of the file itself, opened for it alone.
+ * of the file itself, opened for it alone; where that is gone, what would change
+ * the substitute is refused.
  */
 
 #include <config.h>
@@ -23,6 +24,7 @@
 struct reach {
 	int		fd;		/* to make the call on */
 	bool		is_own;
+	bool		is_gone;	/* the file; fd is its substitute */
 	struct guard	guard;
 };
 
@@ -45,12 +47,12 @@ reach_file(struct reach *r, int fd)
 {
 	int own;
 
-	r->fd = fd;
-	r->is_own = false;
+	*r = (struct reach){ .fd = fd };
 	if (!guard_is_open() || !is_suspect(fd) || !guard_enter(&r->guard))
 		return;
 	own = origin_reopen(fd);
 	if (own < 0) {
+		r->is_gone = own == ORIGIN_GONE;
 		guard_leave(&r->guard);
 		return;
 	}
@@ -71,6 +73,14 @@ let_go(const struct reach *r)
 	errno = error;
 }
 
+/* As the kernel says it of a store that is mounted for reading. */
+static int
+refuse(void)
+{
+	errno = EROFS;
+	return -1;
+}
+
 #define DEFINE_ON_FILE(type, name, params, args) \
 type \
 wrap_##name params \
@@ -87,20 +97,38 @@ wrap_##name params \
 	return rc; \
 }
 
+#define DEFINE_CHANGE(name, params, args) \
+int \
+wrap_##name params \
+{ \
+	real_##name *call = REAL(name); \
+	struct reach r; \
+	int rc; \
+\
+	if (call == NULL) \
+		return -1; \
+	reach_file(&r, fd); \
+	if (r.is_gone) \
+		return refuse(); \
+	rc = call args; \
+	let_go(&r); \
+	return rc; \
+}
+
 DEFINE_ON_FILE(ssize_t, fgetxattr,
     (int fd, const char *name, void *value, size_t size),
     (r.fd, name, value, size))
 DEFINE_ON_FILE(ssize_t, flistxattr, (int fd, char *names, size_t size),
     (r.fd, names, size))
-DEFINE_ON_FILE(int, fsetxattr,
+DEFINE_CHANGE(fsetxattr,
     (int fd, const char *name, const void *value, size_t size, int flags),
     (r.fd, name, value, size, flags))
-DEFINE_ON_FILE(int, fremovexattr, (int fd, const char *name), (r.fd, name))
-DEFINE_ON_FILE(int, fchmod, (int fd, mode_t mode), (r.fd, mode))
-DEFINE_ON_FILE(int, fchown, (int fd, uid_t uid, gid_t gid), (r.fd, uid, gid))
-DEFINE_ON_FILE(int, futimens, (int fd, const struct timespec times[2]),
+DEFINE_CHANGE(fremovexattr, (int fd, const char *name), (r.fd, name))
+DEFINE_CHANGE(fchmod, (int fd, mode_t mode), (r.fd, mode))
+DEFINE_CHANGE(fchown, (int fd, uid_t uid, gid_t gid), (r.fd, uid, gid))
+DEFINE_CHANGE(futimens, (int fd, const struct timespec times[2]),
     (r.fd, times))
-DEFINE_ON_FILE(int, futimes, (int fd, const struct timeval times[2]),
+DEFINE_CHANGE(futimes, (int fd, const struct timeval times[2]),
     (r.fd, times))
 DEFINE_ON_FILE(int, fstatfs, (int fd, struct statfs *sf), (r.fd, sf))
 DEFINE_ON_FILE(int, fstatfs64, (int fd, struct statfs *sf), (r.fd, sf))
@@ -122,6 +150,8 @@ wrap_##name params \
 		return -1; \
 	if (dir >= 0 && (path == NULL || (flags & AT_EMPTY_PATH) != 0)) \
 		reach_file(&r, dir); \
+	if (r.is_gone) \
+		return refuse(); \
 	rc = call args; \
 	let_go(&r); \
 	return rc; \

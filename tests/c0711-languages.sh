@@ -8,7 +8,7 @@ need_hub
 
 mkset "$work/origin" 14 1000 40000
 seq 1 3000 > "$work/origin/lines"
-find "$work/origin" -type f -exec touch -d '2021-02-03 04:05:06.789' {} +
+age "$work/origin"
 
 # has NAME: or says that it is not tried.
 has() {
@@ -92,7 +92,7 @@ fi
 #--- Python -------------------------------------------------------------------
 
 cat > "$bin/read.py" << 'END'
-import hashlib, io, mmap, multiprocessing, os, pathlib, shutil, socket, sys, threading
+import fcntl, hashlib, io, mmap, multiprocessing, os, pathlib, shutil, socket, sys, threading
 from concurrent.futures import ThreadPoolExecutor
 
 def by_mmap(f, access):
@@ -209,7 +209,28 @@ def whole(f):
     with open(f, "rb") as fp:
         return digest(fp.read())
 
+def lock(f, take):
+    """Whether a lock of a reader keeps out one who would write; and its bytes."""
+    with open(f, "rb") as reader, open(f, "rb+") as writer:
+        first = reader.read(7) + os.read(reader.fileno(), 3)
+        at = os.lseek(reader.fileno(), 0, os.SEEK_CUR)
+        flags = [fcntl.fcntl(reader.fileno(), c) for c in (fcntl.F_GETFL, fcntl.F_GETFD)]
+        take(reader, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        assert os.lseek(reader.fileno(), 0, os.SEEK_CUR) == at
+        assert flags == [fcntl.fcntl(reader.fileno(), c) for c in (fcntl.F_GETFL, fcntl.F_GETFD)]
+        assert os.fstat(reader.fileno()) == os.stat(f)
+        pid = os.fork()
+        if pid == 0:
+            try:
+                take(writer, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                os._exit(1)
+            os._exit(0)
+        return os.waitpid(pid, 0)[1], digest(first + reader.read())
+
 files = sys.argv[1:]
+for f in files[:3]:
+    print(f, lock(f, fcntl.flock), lock(f, fcntl.lockf))
 for f in files:
     with open(f, "rb") as fp:
         assert os.fstat(fp.fileno()) == os.stat(f), f

@@ -10,6 +10,7 @@ fields=$(harness fields)
 set=$work/set
 mkset "$set" 4 100000
 find "$set" -type f -exec touch -d '2021-02-03 04:05:06.000000789' {} +
+settle "$set"
 find "$set" -type f | sort > names
 file=$(sed -n 1p names)
 

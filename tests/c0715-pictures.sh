@@ -7,7 +7,7 @@ need_hub
 
 run "$destall" gen -n 16 --size 160x120 --classes 2 "$work/origin"
 expect_status 0
-find "$work/origin" -type f -exec touch -d '2021-02-03 04:05:06.789' {} +
+age "$work/origin"
 
 mkdir "$work/bin"
 # Its warnings tell the time.

@@ -21,6 +21,22 @@ need_hub() {
 	need_python
 }
 
+# settle FOLDER...: until no file in them is so fresh that another change could
+# bear the same time: such a one is not cached yet (preload/bring.c).
+settle() {
+	while :; do
+		since=$(date +%s.%N | awk '{ printf "@%.3f", $1 - 0.1 }')
+		[ -n "$(find "$@" -newerct "$since" -print -quit)" ] || break
+		sleep 0.02
+	done
+}
+
+# age FOLDER...: their files are old, by what anybody can see.
+age() {
+	find "$@" -type f -exec touch -d '2021-02-03 04:05:06.789' {} +
+	settle "$@"
+}
+
 cat > "$work/steps.sh" << 'END'
 step() {
 	step_name=$1
@@ -72,6 +88,7 @@ try_out() {
 	mkdir -p "$work/at/result"
 	cp -a "$work/origin" "$work/at/set"
 	rm -f "$work/hits"
+	settle "$work/at/set"
 	run_in "$@"
 	describe "$work/at/result" > "$work/$how.list"
 	rm -rf "${work:?}/$how"

@@ -231,21 +231,25 @@ event 60 "files made again from an archive"
 # version is whole for who reads long enough, and a copy never is a mixture.
 rm -rf set one
 mkset set 40 9000 9000
-cat > write.py <<'END'
-import os, random, sys, time
+cat > contents.py <<'END'
+import sys
 M = (1 << 64) - 1
 def mix(x):
     x = (x + 0x9e3779b97f4a7c15) & M
     x = ((x ^ x >> 30) * 0xbf58476d1ce4e5b9) & M
     x = ((x ^ x >> 27) * 0x94d049bb133111eb) & M
     return x ^ x >> 31
-def content(name, size, version):
+def content(name, size, version):       # content.h
     seed = size
     for c in name.encode():
         seed = mix(seed ^ c)
     seed = (seed + version) & M
     return b"".join(mix((seed + at) & M).to_bytes(8, sys.byteorder)
                     for at in range(0, size, 8))[:size]
+END
+cat > write.py <<'END'
+import os, random, sys, time
+from contents import content
 random.seed(int(os.environ["DS_SEED"]))
 paths = [os.path.join(d, n) for d, _, names in os.walk("set") for n in names]
 whole = {p: [content(os.path.basename(p), 9000, v) for v in range(4)] for p in paths}
@@ -301,6 +305,44 @@ cp "$work/out" last.txt
 "$destall" run --data set -- sh -c 'cat set/*/*.bin' > bytes 2> /dev/null
 cat set/*/*.bin | cmp - bytes || fail "not the last bytes"
 stop_hub
+
+# One is half written when it is brought in: what was copied is of both, and is
+# not given to anybody; the program, which has the file itself, sees its end.
+if configured WITH_CRASH_POINTS; then
+	cat > half.py <<-'END'
+		import sys
+		from contents import content
+		path, part = sys.argv[1:]
+		whole = content("000000.bin", 9000, 1)
+		with open(path, "r+b") as f:
+		    if part == "second":
+		        f.seek(4500)
+		        f.write(whole[4500:])
+		    else:
+		        f.write(whole[:4500])
+	END
+	for point in bring.leased bring.read; do
+		rm -rf set
+		mkset set 1 9000
+		sleep 0.1		# more than a tick of the clock
+		start_hub
+		DS_DIE_AT=$point:1:stop "$preload" "$the_plain" versions=2 set > half.txt 2>&1 &
+		reader=$!
+		wait_stopped $reader
+		"$PYTHON" half.py set/class000/000000.bin second
+		kill -CONT $reader
+		await sh -c "'$destall' cache stat --json | grep -q '\"leases\": 0'"
+		"$PYTHON" half.py set/class000/000000.bin first
+		wait_plain $reader half.txt 1 1
+		# Whoever comes now has the new one.
+		run "$preload" "$the_plain" versions=2 set
+		expect_status 0
+		"$preload" cat set/class000/000000.bin | cmp - set/class000/000000.bin ||
+		    fail "$point: not the new one"
+		stop_hub
+	done
+	event 2 "files half written when they were brought in"
+fi
 
 # Written within a tick of its clock, a file may change once more and keep its
 # time: it is not cached until that is over; nor is one without fractions for

@@ -5,6 +5,8 @@
  *
  *     crowd threads N ROUNDS FILE...   which all begin at once
  *     crowd forks N ROUNDS FILE...     N children, while threads open files
+ *     crowd vforks N ROUNDS FILE...    the same, in their parent's memory; some
+ *                                      are the first to open anything
  *     crowd workers N ROUNDS FILE...   N children that read everything; prints
  *                                      their numbers
  *     crowd exec N ROUNDS FILE...      N programs, each in the place of the last
@@ -18,6 +20,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -122,24 +126,65 @@ wait_child(pid_t pid)
 }
 
 static void
+read_few(int from)
+{
+	for (int k = 0; k < rounds; k++)
+		expected_check(&files[(from + k) % nr_files]);
+}
+
+static void
 run_forks(void)
 {
-	pthread_t threads[OPENERS];
-
-	for (int i = 0; i < OPENERS; i++)
-		start_thread(&threads[i], open_on, NULL);
 	for (int i = 0; i < nr; i++) {
 		pid_t pid = fork();
 
 		if (pid < 0)
 			wrong("cannot be forked", "a child");
 		if (pid == 0) {
-			for (int k = 0; k < rounds; k++)
-				expected_check(&files[(i + k) % nr_files]);
+			read_few(i);
 			_exit(0);
 		}
 		wait_child(pid);
 	}
+}
+
+/* Its own clone(), of which the C library knows as little as of a vfork(), but
+ * which is allowed to call functions. */
+static int
+read_in_clone(void *arg)
+{
+	read_few(*(int *)arg);
+	return 0;
+}
+
+static void
+run_vforks(void)
+{
+	static char stack[1 << 16] __attribute__((aligned(16)));
+
+	for (int i = 0; i < nr; i++) {
+		pid_t pid = clone(read_in_clone, stack + sizeof stack,
+		    CLONE_VM | CLONE_VFORK | SIGCHLD, &i);
+
+		if (pid < 0)
+			wrong("cannot be forked", "a child");
+		wait_child(pid);
+	}
+}
+
+/* The first few before anybody else opens a file. */
+static void
+run_children(void (*run)(void))
+{
+	pthread_t threads[OPENERS];
+	int all = nr;
+
+	nr = nr < 10 ? nr : 10;
+	run();
+	for (int i = 0; i < OPENERS; i++)
+		start_thread(&threads[i], open_on, NULL);
+	nr = all - nr;
+	run();
 	atomic_store(&is_over, true);
 	for (int i = 0; i < OPENERS; i++)
 		pthread_join(threads[i], NULL);
@@ -257,7 +302,9 @@ main(int argc, char **argv)
 	if (strcmp(argv[1], "threads") == 0)
 		run_threads();
 	else if (strcmp(argv[1], "forks") == 0)
-		run_forks();
+		run_children(run_forks);
+	else if (strcmp(argv[1], "vforks") == 0)
+		run_children(run_vforks);
 	else if (strcmp(argv[1], "workers") == 0)
 		run_workers();
 	else if (strcmp(argv[1], "exec") == 0)

@@ -50,7 +50,7 @@
 #define FILES_MAX	4096u
 #define NAMES_MAX	(FILES_MAX * 64u)
 #define BYTES_MAX	((size_t)4 << 20)
-#define REREADS		200		/* of a file that is being written */
+#define REREADS		5000		/* of a file that is being written */
 #define REREAD_NS	1000000L
 #define SLOW_US		1000000u
 

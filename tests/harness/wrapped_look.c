@@ -13,6 +13,7 @@
 #include <limits.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -176,6 +177,21 @@ look_at_attributes(int fd)
 	show("fgetxattr", "user.none", rc);
 }
 
+static void
+look_at_locks(int fd)
+{
+	struct flock lock = { .l_type = F_RDLCK, .l_len = 1 };
+
+	show("flock", "shared", CALL(flock)(fd, LOCK_SH | LOCK_NB));
+	show("flock", "none", CALL(flock)(fd, LOCK_UN));
+	show("flock", "bad", CALL(flock)(-1, LOCK_UN));
+	show("fcntl", "F_SETLK", CALL(fcntl)(fd, F_SETLK, &lock));
+	show("fcntl64", "F_GETLK", CALL(fcntl64)(fd, F_GETLK, &lock));
+	show("fcntl", "F_GETFL", CALL(fcntl)(fd, F_GETFL));
+	show("fcntl64", "F_GETFD", CALL(fcntl64)(fd, F_GETFD));
+	show("fcntl", "F_DUPFD", CALL(fcntl)(-1, F_DUPFD, 3));
+}
+
 /* To one that is on no file system of anybody's. */
 static void
 look_at_copying(int fd)
@@ -215,6 +231,7 @@ look_by_fd(int fd)
 	look_at_file_system(fd);
 	look_at_attributes(fd);
 	look_at_copying(fd);
+	look_at_locks(fd);
 }
 
 static void
