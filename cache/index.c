@@ -25,13 +25,13 @@
 
 #define INDEX_MAGIC	0x44534958u	/* "DSIX" */
 
-static_assert(sizeof(struct listing_item) == 56 &&
-    sizeof(struct index_item) == 96 && sizeof(struct index) == 96,
+static_assert(sizeof(struct listing_item) == 64 &&
+    sizeof(struct index_item) == 104 && sizeof(struct index) == 96,
     "the layout is shared between processes");
 static_assert(ATOMIC_LLONG_LOCK_FREE == 2 && ATOMIC_INT_LOCK_FREE == 2,
     "a lock would be in one process only");
 
-const struct segment_kind index_kind = { "destall index", INDEX_MAGIC, 2 };
+const struct segment_kind index_kind = { "destall index", INDEX_MAGIC, 3 };
 
 uint64_t
 index_slots(uint64_t nr_items)

@@ -46,7 +46,8 @@ static bool
 is_unchanged(const struct listing_item *a, const struct listing_item *b)
 {
 	return a->dev == b->dev && a->ino == b->ino &&
-	    a->mtime_ns == b->mtime_ns && a->size == b->size &&
+	    a->mtime_ns == b->mtime_ns && a->ctime_ns == b->ctime_ns &&
+	    a->size == b->size &&
 	    a->offset == b->offset && a->shard_len == b->shard_len;
 }
 

@@ -22,7 +22,7 @@
 #include "base/must.h"
 
 static_assert(sizeof(struct listing_head) == 32, "the layout is shared");
-static_assert(sizeof(struct listing_item) == 56, "the layout is shared");
+static_assert(sizeof(struct listing_item) == 64, "the layout is shared");
 
 #define MAKER_MAGIC	0x4c53544du	/* "LSTM" */
 #define FIRST_ITEMS	1024u

@@ -45,6 +45,7 @@ struct listing_item {
 	uint64_t dev;
 	uint64_t ino;
 	int64_t	 mtime_ns;
+	int64_t	 ctime_ns;	/* whoever sets the other cannot set this */
 	uint64_t size;
 	uint64_t offset;
 	uint64_t name_off;

@@ -114,10 +114,10 @@ beneath_open_plain(int root, const char *name, int flags)
 
 /* Seconds may be anything on a broken file system: wraps, does not trap. */
 static int64_t
-mtime_ns(const struct stat *st)
+ns_of(const struct timespec *t)
 {
-	return (int64_t)((uint64_t)st->st_mtim.tv_sec * 1000000000u +
-	    (uint64_t)st->st_mtim.tv_nsec);
+	return (int64_t)((uint64_t)t->tv_sec * 1000000000u +
+	    (uint64_t)t->tv_nsec);
 }
 
 void
@@ -125,7 +125,9 @@ source_key(struct listing_item *key, const struct stat *st)
 {
 	*key = (struct listing_item){
 		.dev = st->st_dev, .ino = st->st_ino,
-		.mtime_ns = mtime_ns(st), .size = (uint64_t)st->st_size,
+		.mtime_ns = ns_of(&st->st_mtim),
+		.ctime_ns = ns_of(&st->st_ctim),
+		.size = (uint64_t)st->st_size,
 	};
 }
 
@@ -136,7 +138,7 @@ source_is_listed(const struct stat *st, const struct listing_item *key)
 
 	source_key(&now, st);
 	if (now.dev != key->dev || now.ino != key->ino ||
-	    now.mtime_ns != key->mtime_ns)
+	    now.mtime_ns != key->mtime_ns || now.ctime_ns != key->ctime_ns)
 		return false;
 	if (key->shard_len == 0)
 		return key->offset == 0 && key->size == now.size;

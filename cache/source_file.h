@@ -25,7 +25,9 @@ void source_key(struct listing_item *key, const struct stat *st);
 	/* Of a whole file. */
 
 bool source_is_listed(const struct stat *st, const struct listing_item *key);
-	/* Is it the file that was listed, and unchanged? */
+	/* Is it the file that was listed, and unchanged?  Inodes are used again,
+	 * and programs set the times of what they write to those of another
+	 * file: only the time of the last change of all tells. */
 
 int source_file_open(const struct source *s, const char *file,
     struct stat *st, struct ds_err *err);
