@@ -122,16 +122,37 @@ try_moved(char path[PATH_MAX], const char *folder)
 	return try_path(path, root, installed + same);
 }
 
+enum place { BUILT_TREE, MOVED, INSTALLED, NR_PLACES };
+
+/* folder NULL: not known. */
+static bool
+is_at(enum place place, const char *folder, char path[PATH_MAX])
+{
+	if (place == INSTALLED)
+		return try_path(path, "", installed);
+	if (folder == NULL)
+		return false;
+	return place == BUILT_TREE ? try_path(path, folder, BUILT) :
+	    try_moved(path, folder);
+}
+
 int
 object_find(char path[PATH_MAX], struct ds_err *err)
 {
-	char folder[PATH_MAX];
+	char text[PATH_MAX];
+	const char *folder = find_folder(text) ? text : NULL;
+	int rc, first = 0;
 
-	if (find_folder(folder) && (try_path(path, folder, BUILT) ||
-	    try_moved(path, folder)))
-		return object_check(path, err);
-	if (try_path(path, "", installed))
-		return object_check(path, err);
-	return err_fail(err, -ENOENT, "there is no %s: install destall "
-	    "again", installed);
+	for (enum place p = 0; p < NR_PLACES; p++) {
+		if (!is_at(p, folder, path))
+			continue;
+		/* Only the first fault is told. */
+		rc = object_check(path, first == 0 ? err : NULL);
+		if (rc == 0)
+			return 0;
+		if (first == 0)
+			first = rc;
+	}
+	return first < 0 ? first : err_fail(err, -ENOENT, "there is no %s: "
+	    "install destall again", installed);
 }

@@ -19,7 +19,7 @@
 #include "preload/guard.h"
 #include "preload/origin.h"
 
-#define PIECE 16384		/* on the stack of any thread */
+#define PIECE 4096		/* on the stack of any thread, which may be 16 KiB */
 
 struct range {
 	int	in, out;

@@ -237,4 +237,23 @@ plain_job env -u NOTHING
 expect_one_line 'run: .* LD_PRELOAD holds no blank and no colon'
 mv 'a tree' tree
 destall=$PWD/tree/destall
+# One that is not to be used does not hide another that is.
+if grep -qx 'bindir = ${exec_prefix}/bin' "$top_builddir/Makefile" &&
+    grep -qx 'libdir = ${exec_prefix}/lib' "$top_builddir/Makefile"; then
+	mkdir -p moved/lib/destall
+	mv tree moved/bin
+	destall=$PWD/moved/bin/destall
+	cp "$object" moved/lib/destall/
+	chmod 755 moved/lib/destall moved/lib/destall/libdestall-preload.so
+	chmod 757 moved/bin/.libs
+	run quiet "$destall" run --data data env
+	expect_no_err
+	expect_out "^LD_PRELOAD=$PWD/moved/lib/destall/libdestall-preload.so\$"
+	# Of several faults the first is told.
+	chmod 757 moved/lib/destall
+	if [ ! -e "$prefix/lib/destall/libdestall-preload.so" ]; then
+		plain_job env -u NOTHING
+		expect_one_line 'run: .*/bin/.libs is not loaded into jobs: all users can write it: the job runs without'
+	fi
+fi
 stop_hub
