@@ -144,7 +144,7 @@ compare_ceiling(const struct job *j)
 	struct budget b;
 
 	if (j->cache == NULL || parse_budget(j->cache, &b, NULL) < 0 ||
-	    b.is_share || b.bytes == has)
+	    b.is_share || b.bytes == has || has == 0)	/* not told yet */
 		return;
 	job_note(j, "a hub runs already, with a cache of %s: for %s stop it "
 	    "first (destall serve --stop)", text_size(size, has), j->cache);
