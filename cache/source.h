@@ -8,7 +8,7 @@
  *  1. Sources are read, never mapped: a file cut short under a mapping would
  *     kill the job.
  *  2. What is read is what was listed, or an error: size, device, inode and
- *     mtime are compared on the open descriptor before and after.
+ *     times are compared on the open descriptor before and after.
  *  3. Only regular files are opened, without following links out of the root,
  *     and without waiting for a FIFO's writer.
  *
