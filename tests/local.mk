@@ -27,6 +27,7 @@ unit_tests = \
 	%D%/unit_hist \
 	%D%/unit_parse \
 	%D%/unit_crc32c \
+	%D%/unit_env \
 	%D%/unit_io \
 	%D%/unit_memfd \
 	%D%/unit_segment \
@@ -180,6 +181,8 @@ scenarios = \
 	%D%/n0703-failing-calls.sh \
 	%D%/n0704-storm.sh \
 	%D%/n0705-bad-files.sh \
+	%D%/n0706-preload-inside.sh \
+	%D%/n0707-preload-moved.sh \
 	%D%/x0200-gen-kill.sh \
 	%D%/x0201-gen-signal.sh \
 	%D%/x0400-hub-kill.sh \

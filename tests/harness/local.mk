@@ -13,6 +13,7 @@ harness_programs = \
 	%D%/fields \
 	%D%/frames \
 	%D%/holder \
+	%D%/inside \
 	%D%/cacheframes \
 	%D%/items \
 	%D%/job \
@@ -37,6 +38,8 @@ check_PROGRAMS += $(harness_programs)
 %C%_crowd_SOURCES = %D%/crowd.c %D%/expected.h
 %C%_crowd_LDADD =
 %C%_holder_LDADD = libguest.la
+%C%_inside_SOURCES = %D%/inside.c %D%/expected.h
+%C%_inside_LDADD =
 %C%_cacheframes_LDADD = libhost.la
 %C%_items_LDADD = libguest.la
 %C%_job_SOURCES = %D%/job.c %D%/content.h
