@@ -10,7 +10,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
-#include <unistd.h>
 
 #include "base/io.h"
 
@@ -39,16 +38,10 @@ is_ours(const struct view *v)
 }
 
 void
-view_shut(const struct view *v)
-{
-	if (is_ours(v))
-		(void)close(v->fd);
-}
-
-void
 view_fini(struct view *v)
 {
-	view_shut(v);
+	if (is_ours(v))
+		io_close(&v->fd);
 	v->fd = -1;
 }
 

@@ -34,10 +34,6 @@ int view_init(struct view *v, int fd, struct ds_err *err);
 	/* Takes the descriptor over on success.  -EBADMSG: not a folder. */
 void view_fini(struct view *v);
 
-void view_shut(const struct view *v);
-	/* Closes it under those who may be using it: they find nothing in it
-	 * from now on. */
-
 int view_open(const struct view *v, const struct index_item *it, int flags);
 	/* A descriptor to read the bytes of an item that is READY, or -errno;
 	 * -ENOENT by rule 2.  The flags are all that open(2) is given. */

@@ -210,11 +210,28 @@ retire(struct attached *a)
 	    memory_order_release, memory_order_relaxed));
 }
 
+static bool
+has_view(const struct attached *a, int fd)
+{
+	for (unsigned n = 0; a != NULL && n < a->nr; n++) {
+		if (a->data[n]->view.fd == fd)
+			return true;
+	}
+	return false;
+}
+
+/* A program that closed our descriptors made room for those that came after, of
+ * the same folder under the same number: they are not closed with the old. */
 static void
 release(struct attached *a)
 {
-	for (unsigned n = 0; n < a->nr; n++)
+	const struct attached *now = attached_peek();
+
+	for (unsigned n = 0; n < a->nr; n++) {
+		if (has_view(now, a->data[n]->view.fd))
+			a->data[n]->view.fd = -1;
 		ds_data_close(&a->data[n]);
+	}
 	ds_disconnect(&a->hub);
 	free(a);
 }

@@ -58,12 +58,27 @@ find_item(struct attached *a, const struct stat *st, struct found *f)
 }
 
 static bool
-ends_with(const char *path, const char *name)
+is_joined(const char *path, const char *root, const char *name)
 {
-	size_t len = strlen(path), tail = strlen(name);
+	size_t len = strlen(root);
 
-	return len > tail && path[len - tail - 1] == '/' &&
-	    memcmp(path + len - tail, name, tail) == 0;
+	return strncmp(path, root, len) == 0 && path[len] == '/' &&
+	    strcmp(path + len + 1, name) == 0;
+}
+
+/* By one of the spellings of its root? */
+static bool
+is_named(const struct ds_data *d, const char *path, const char *name)
+{
+	const char *root;
+
+	if (is_joined(path, source_uri(d->source), name))
+		return true;
+	for (unsigned n = 0; (root = filter_root(n)) != NULL; n++) {
+		if (is_joined(path, root, name))
+			return true;
+	}
+	return false;
 }
 
 /* Is it still where it was listed?  What a substitute stands for is found there
@@ -78,7 +93,7 @@ is_in_place(const struct found *f, const char *path, const struct stat *st)
 
 	if (name == NULL)
 		return false;
-	if (ends_with(path, name))
+	if (is_named(f->data, path, name))
 		return true;
 	n = snprintf(there, sizeof there, "%s/%s",
 	    source_uri(f->data->source), name);

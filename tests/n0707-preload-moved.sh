@@ -15,12 +15,12 @@ export destall preload inside the_plain
 
 # Each with a mode of its own, none of which is a substitute's; of three names
 # the first will be removed, or the last.
-mkdir set copies unpacked
-for name in plain renamed first.a second.a; do
+mkdir set set/down copies unpacked
+for name in plain renamed lower first.a second.a; do
 	head -c 5000 /dev/urandom > set/$name
 done
 chmod 640 set/plain
-chmod 751 set/renamed
+chmod 751 set/renamed set/lower
 chmod 604 set/first.a
 chmod 660 set/second.a
 for name in first second; do
@@ -32,15 +32,16 @@ find set -type f -exec touch -d '2021-02-03 04:05:06.789' {} +
 cat > move.sh <<'END'
 set -e
 mv set/renamed set/moved
+mv set/lower set/down/lower
 rm set/first.a set/second.c
-"$inside" look set/plain set/moved set/first.b set/first.c set/second.a \
+"$inside" look set/plain set/moved "$PWD/set/down/lower" set/first.b set/first.c set/second.a \
     set/second.b > look.txt
 cp -p set/moved set/first.b set/second.b copies/
 tar -cf copies.tar set
 END
 
 # Files that are too new are not cached yet.
-is_warm() { "$preload" cat set/* > /dev/null && [ "$(set_of set cached_items)" -ge 4 ]; }
+is_warm() { "$preload" cat set/[!d]* > /dev/null && [ "$(set_of set cached_items)" -ge 4 ]; }
 
 # What anybody can see of a file; times without fractions, as tar keeps them.
 describe() { (cd "$1" && find . -type f -printf '%P %m %n %s %Ts\n' | sort); }
@@ -57,7 +58,7 @@ grep -v '^right$' look.txt | while read -r name rest; do
 	    echo "$name: $rest, not $(stat -c '%f %h %i %s %Y' "$name")"
 done > wrong
 [ ! -s wrong ] || fail "fstat: $(cat wrong)"
-[ "$(wc -l < look.txt)" -eq 7 ] || fail "not all were looked at: $(cat look.txt)"
+[ "$(wc -l < look.txt)" -eq 8 ] || fail "not all were looked at: $(cat look.txt)"
 for name in moved first.b second.b; do
 	[ "$(stat -c '%a %y' copies/$name)" = "$(stat -c '%a %y' set/$name)" ] ||
 	    fail "cp -p: mode or time of $name: $(stat -c '%a %y' copies/$name)"
@@ -67,7 +68,7 @@ tar -xpf copies.tar -C unpacked
 describe set > want
 describe unpacked/set > got
 cmp want got || fail "tar: $(diff want got)"
-event 5 "files that were moved, or lost a name, since they were listed"
+event 6 "files that were moved, or lost a name, since they were listed"
 stop_hub
 
 #--- removed while they are open ----------------------------------------------
@@ -100,7 +101,7 @@ gone() {
 	check_plain plain.txt 2 15
 }
 gone 0 sh gone.sh
-event 5 "files that were removed while they were open"
+event 6 "files that were removed while they were open"
 
 # Where the store is a folder of /dev/shm, no mount protects it.
 if unshare -Urm mount -t tmpfs none /dev/shm 2> /dev/null; then
@@ -111,7 +112,7 @@ if unshare -Urm mount -t tmpfs none /dev/shm 2> /dev/null; then
 	END
 	gone 1 unshare -Urm sh enter.sh
 	grep -q 'using /dev/shm' "$hub_log" || fail "it does not use /dev/shm"
-	event 5 "files that were removed while they were open, of a store in /dev/shm"
+	event 6 "files that were removed while they were open, of a store in /dev/shm"
 else
 	echo "no user namespaces here"
 fi

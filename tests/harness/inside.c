@@ -199,19 +199,18 @@ count(void)
 	return (struct counts){ .fds = count_fds(), .maps = count_maps() };
 }
 
-/* None: it has not attached again. */
 static void
 expect_counts(const struct counts *first)
 {
 	struct counts now = count();
 
-	if (now.fds > 0 && now.fds <= first->fds &&
+	if (now.fds == first->fds &&
 	    now.maps <= first->maps + MAPS_SLACK)
 		return;
 	printf("descriptors %d, at first %d; mappings %d, at first %d\n",
 	    now.fds, first->fds, now.maps, first->maps);
 	fflush(stdout);
-	wrong("there are none, or more", "descriptors or mappings");
+	wrong("not as many as at first", "descriptors or mappings");
 }
 
 static void
