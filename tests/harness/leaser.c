@@ -103,7 +103,7 @@ make_ready(const char *suffix)
 static int
 find_socket(void)
 {
-	for (int fd = 3; fd < 256; fd++) {
+	for (int fd = 3; fd < 4096; fd++) {
 		socklen_t len = sizeof(int);
 		int type;
 
