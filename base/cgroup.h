@@ -36,7 +36,8 @@ struct cgroup_memory {
 	uint64_t used_bytes;	/* by our own group, its page cache included;
 				 * 0 where the kernel does not say: the root */
 	uint64_t free_bytes;	/* until some level is at its limit, or
-				 * NO_LIMIT; page cache counts as free */
+				 * NO_LIMIT; most of the page cache counts
+				 * as free */
 };
 
 int cgroup_find(struct cgroup *g, const char *root, const char *controller,

@@ -98,11 +98,19 @@ lesser(uint64_t a, uint64_t b)
 }
 
 /* One level: its limit, what is used, and how much of that is page cache, which
- * gives way: pages that were read twice, too, or a job that has read its data
- * before would seem to have no memory left. */
+ * gives way. */
 struct level {
 	uint64_t limit, used, cache;
 };
+
+/* Half of those that were used twice count, too: among them are the programs
+ * that run, but without them a job that has read its data before would seem to
+ * have no memory left. */
+static uint64_t
+page_cache(const char *stat, const char *inactive, const char *active)
+{
+	return find_stat(stat, inactive, 0) + find_stat(stat, active, 0) / 2;
+}
 
 static int
 read_memory_level(const struct cgroup *g, size_t len, struct level *l,
@@ -116,8 +124,7 @@ read_memory_level(const struct cgroup *g, size_t len, struct level *l,
 	if (cgroup_read(g, len, "memory.stat", stat, sizeof stat) < 0)
 		stat[0] = '\0';
 	if (g->version == 2) {
-		l->cache = find_stat(stat, "inactive_file", 0) +
-		    find_stat(stat, "active_file", 0);
+		l->cache = page_cache(stat, "inactive_file", "active_file");
 		rc = read_bytes(g, len, "memory.high", &high, err);
 		if (rc == 0)
 			rc = read_bytes(g, len, "memory.max", &l->limit, err);
@@ -126,8 +133,8 @@ read_memory_level(const struct cgroup *g, size_t len, struct level *l,
 	} else {
 		/* This one knows of ancestors that we cannot see. */
 		high = find_stat(stat, "hierarchical_memory_limit", high);
-		l->cache = find_stat(stat, "total_inactive_file", 0) +
-		    find_stat(stat, "total_active_file", 0);
+		l->cache = page_cache(stat, "total_inactive_file",
+		    "total_active_file");
 		rc = read_bytes(g, len, "memory.limit_in_bytes", &l->limit, err);
 		if (rc == 0)
 			rc = read_bytes(g, len, "memory.usage_in_bytes",

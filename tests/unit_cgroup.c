@@ -129,7 +129,7 @@ v2_limit_is_the_least_of_all_levels(void **state)
 	put("sys/fs/cgroup/a/memory.current", "3221225472\n");
 	put("sys/fs/cgroup/a/memory.stat",
 	    "anon 1\ninactive_file_x 9\ninactive_file 536870912\n"
-	    "active_file 536870912\n");
+	    "active_file 1073741824\n");
 	put("sys/fs/cgroup/a/b/memory.max", "max\n");
 	put("sys/fs/cgroup/a/b/c/memory.max", "8589934592\n");
 	put("sys/fs/cgroup/a/b/c/memory.current", "1073741824\n");
@@ -139,7 +139,7 @@ v2_limit_is_the_least_of_all_levels(void **state)
 	assert_int_equal(cgroup_memory(&g, &m, NULL), 0);
 	assert_int_equal(m.limit_bytes, 4 * GIB);
 	assert_int_equal(m.used_bytes, GIB);
-	/* The parent is the tightest: 4 GiB, 3 used, of which 1 is page cache. */
+	/* The parent is the tightest: 4 GiB, 3 used, of which 1 gives way. */
 	assert_int_equal(m.free_bytes, 2 * GIB);
 	tree_free();
 }
@@ -251,7 +251,7 @@ v1_knows_of_ancestors_it_does_not_show(void **state)
 	put("sys/fs/cgroup/memory/job/memory.stat", "cache 5\n"
 	    "hierarchical_memory_limit 2147483648\n"
 	    "total_inactive_file 268435456\n"
-	    "total_active_file 268435456\n");
+	    "total_active_file 536870912\n");
 	assert_int_equal(cgroup_find(&g, root, "memory", NULL), 0);
 	assert_int_equal(cgroup_memory(&g, &m, NULL), 0);
 	assert_int_equal(m.limit_bytes, 2 * GIB);
