@@ -138,6 +138,161 @@ DS_EXPORT const char *ds_data_uncached(const struct ds_data *data);
 	/* Why counts.cached is 0, as half a sentence that is valid as long as
 	 * the data set; NULL when it is cached. */
 
+/*--- options by name -----------------------------------------------------*/
+
+/* What follows is set up by names and texts, so that a binding needs to know
+ * no layout.  `man destall-emulate` tells of each. */
+
+struct ds_option {
+	const char *name;
+	const char *value;	/* what it is unless set */
+	const char *help;	/* one sentence */
+};
+
+/*--- a picture to a sample -----------------------------------------------*/
+
+struct ds_prep;
+
+DS_EXPORT const struct ds_option *ds_prep_options(void);
+	/* Static memory; ends with one that has no name. */
+
+DS_EXPORT int ds_prep_new(struct ds_prep **out, struct ds_err *err);
+DS_EXPORT void ds_prep_free(struct ds_prep **prep);
+	/* One thread at a time uses it: make one for each. */
+
+DS_EXPORT int ds_prep_set(struct ds_prep *prep, const char *name,
+    const char *value, struct ds_err *err);
+	/* -ENOENT: there is no such option; -EINVAL, -ERANGE: no such value.
+	 * Whether all of them go together is looked at by who uses them. */
+
+DS_EXPORT int64_t ds_prep_bytes(struct ds_prep *prep, struct ds_err *err);
+	/* Of one sample; -EINVAL if the options do not go together. */
+
+/* What becomes of a picture: its part at x, y is resized to to_width by
+ * to_height pixels, of which the sample is the part at at_x, at_y. */
+struct ds_cut {
+	uint32_t x, y, width, height;	/* in the picture's pixels */
+	uint32_t to_width, to_height;
+	uint32_t at_x, at_y;
+	uint32_t flip;			/* 1: mirrored left to right */
+};
+
+/* Which draw: all that its randomness comes from. */
+struct ds_place {
+	uint64_t seed;
+	uint64_t epoch;
+	uint64_t position;	/* in the order of the epoch */
+};
+
+DS_EXPORT int ds_prep_draw(struct ds_prep *prep, uint32_t width,
+    uint32_t height, const struct ds_place *place, struct ds_cut *cut,
+    struct ds_err *err);
+	/* The cut of a picture of that size at that place. */
+
+DS_EXPORT int ds_prep_size(struct ds_prep *prep, const void *bytes, size_t len,
+    uint32_t *width, uint32_t *height, struct ds_err *err);
+	/* Of an encoded picture, by its head. */
+
+DS_EXPORT int ds_prep_run(struct ds_prep *prep, const void *bytes, size_t len,
+    const struct ds_cut *cut, void *sample, struct ds_err *err);
+	/* An encoded picture to a sample of ds_prep_bytes().
+	 * -ENODATA: empty; -EBADMSG: damaged or cut short; -ENOTSUP: of a kind
+	 * that is not read; -EFBIG, -ETIME: past a limit; -ENOMEM; -EINVAL:
+	 * the cut is not within the picture. */
+
+/*--- the loader ----------------------------------------------------------*/
+
+struct ds_loader;
+
+DS_EXPORT const struct ds_option *ds_loader_options(void);
+	/* Those of the loader and those of ds_prep_options(). */
+
+DS_EXPORT int ds_loader_open(struct ds_loader **out, struct ds_data *data,
+    struct ds_err *err);
+	/* The pictures of a data set, which must be closed after it. */
+
+DS_EXPORT void ds_loader_close(struct ds_loader **loader);
+	/* Ends its threads; batches that were not released are gone, too. */
+
+DS_EXPORT int ds_loader_set(struct ds_loader *loader, const char *name,
+    const char *value, struct ds_err *err);
+	/* Before the first batch; as ds_prep_set().  -EBUSY: too late. */
+
+#define DS_SAMPLE_OK		0	/* as its picture is */
+#define DS_SAMPLE_CUT_SHORT	1	/* of a damaged file, as far as it goes */
+#define DS_SAMPLE_SUBSTITUTE	2	/* zeros, for a file that is bad */
+
+struct ds_batch {
+	void	*samples;	/* count of them, one after the other; the job
+				 * may write to them */
+	size_t	sample_bytes;
+	uint64_t epoch;		/* from 0 */
+	uint64_t number;	/* in the epoch, from 0 */
+	uint32_t count;		/* 0 if all were skipped */
+	uint32_t skipped;	/* bad ones, left out */
+	const int64_t *labels;	/* -1 where there is none */
+	const uint64_t *items;	/* their numbers in the data set */
+	const uint64_t *positions; /* in the order of the epoch, ascending */
+	const uint8_t *states;	/* DS_SAMPLE_* */
+};
+
+DS_EXPORT int ds_loader_next(struct ds_loader *loader,
+    struct ds_batch **batch, struct ds_err *err);
+	/* 1: a batch, the job's until it releases it or closes the loader; it
+	 * may keep any number.
+	 * 0: the epoch is over; the next call begins the next one.
+	 * -ENOENT: there are no more epochs; -errno: a sample that could not
+	 * be made, named in the text; the next call goes on behind its batch. */
+
+DS_EXPORT void ds_loader_release(struct ds_loader *loader,
+    struct ds_batch **batch);
+
+DS_EXPORT int64_t ds_loader_samples(struct ds_loader *loader,
+    struct ds_err *err);
+	/* In an epoch, bad ones included. */
+
+DS_EXPORT const char *ds_loader_class(struct ds_loader *loader, int64_t label);
+	/* The name of a label, valid as long as the loader; or NULL. */
+
+#define DS_POSITION_TEXT 256
+
+DS_EXPORT int ds_loader_save(struct ds_loader *loader,
+    char text[DS_POSITION_TEXT], struct ds_err *err);
+	/* Where the next batch begins, as a line of text to keep with a
+	 * checkpoint. */
+
+DS_EXPORT int ds_loader_restore(struct ds_loader *loader, const char *text,
+    struct ds_err *err);
+	/* Before the first batch: begin there.  Batch size and threads may be
+	 * others.  -ESTALE: it was saved with other data, seed or order;
+	 * -EBADMSG: it is no such text. */
+
+struct ds_loader_counts {
+	uint64_t epochs, batches;	/* given to the job to the end */
+	uint64_t samples;		/* in them */
+	uint64_t skipped, substituted, cut_short;
+	uint64_t wait_ns;		/* of the job, in ds_loader_next() */
+	uint64_t fetch_ns;		/* of all threads, getting bytes */
+	uint64_t prep_ns;		/* of all threads, making samples */
+	uint64_t encoded_bytes;		/* that went in */
+	uint64_t memory_bytes;		/* of batches, most at a time */
+	uint32_t threads, readers;
+};
+
+DS_EXPORT void ds_loader_counts(const struct ds_loader *loader,
+    struct ds_loader_counts *counts);
+
+struct ds_bad {
+	uint64_t item, epoch, position;
+	int	code;		/* -errno */
+	const char *why;	/* valid as long as the loader */
+};
+
+DS_EXPORT int ds_loader_bad(const struct ds_loader *loader, uint64_t i,
+    struct ds_bad *bad);
+	/* The i-th sample that was skipped or substituted; the first hundred
+	 * are remembered.  -ENOENT past them. */
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * args.c: options as a table.  Runs in the command only.
+ * args.c: options as a table.  Runs in every process.
  */
 
 #include <config.h>
@@ -240,4 +240,53 @@ args_parse(const struct arg_option *table, int argc, char **argv,
 			return rc;
 	}
 	return ARGS_RUN;
+}
+
+/*--- one by one ----------------------------------------------------------*/
+
+static int
+fail_name(const struct arg_option *table, const char *name,
+    struct ds_err *err)
+{
+	const char *known[MAX_OPTIONS + 1];
+	const char *near;
+	size_t nr = 0;
+
+	for (; table->name != NULL; table++)
+		known[nr++] = table->name;
+	known[nr] = NULL;
+	near = text_nearest(name, known);
+	if (near == NULL)
+		return err_fail(err, -ENOENT, "there is no option '%.*s'",
+		    NAME_MAX_LEN, name);
+	return err_fail(err, -ENOENT, "there is no option '%.*s': did you "
+	    "mean '%s'?", NAME_MAX_LEN, name, near);
+}
+
+static int
+set_flag(const char *value, bool *field, struct ds_err *err)
+{
+	if (strcmp(value, "yes") != 0 && strcmp(value, "no") != 0)
+		return err_fail(err, -EINVAL, "'%.*s' is neither yes nor no",
+		    NAME_MAX_LEN, value);
+	*field = value[0] == 'y';
+	return 0;
+}
+
+int
+args_set(const struct arg_option *table, void *options, const char *name,
+    const char *value, struct ds_err *err)
+{
+	const struct arg_option *o = find_by_name(table, name, strlen(name));
+	struct ds_err why = { 0 };
+	void *field;
+	int rc;
+
+	check_table(table);
+	if (o == NULL)
+		return fail_name(table, name, err);
+	field = (char *)options + o->offset;
+	rc = o->kind == ARG_FLAG ? set_flag(value, field, &why) :
+	    store_value(o, value, field, &why);
+	return rc < 0 ? err_fail(err, rc, "%s: %s", name, why.text) : 0;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * args.h: options as a table.  Runs in the command only.
+ * args.h: options as a table.  Runs in every process.
  *
  * A command declares a struct for its options and a table with a line for
  * each; parsing, --help, the man page and the shell completions all read that
@@ -67,5 +67,11 @@ int args_parse(const struct arg_option *table, int argc, char **argv,
 	/* argv[0] is skipped.  An enum args_outcome; -EINVAL, -ERANGE or
 	 * -E2BIG names the wrong option and, if there is one, the nearest
 	 * right one; some options may be filled then. */
+
+int args_set(const struct arg_option *table, void *options, const char *name,
+    const char *value, struct ds_err *err);
+	/* One option by its name, for who has no command line; a flag is "yes"
+	 * or "no".  -ENOENT: there is none, and what may have been meant;
+	 * -EINVAL, -ERANGE: the value is wrong; the option is left alone then. */
 
 #endif

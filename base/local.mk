@@ -15,6 +15,8 @@ libguest_la_SOURCES += \
 	%D%/hist.c %D%/hist.h \
 	%D%/parse.c %D%/parse.h \
 	%D%/text.c %D%/text.h \
+	%D%/args.c %D%/args.h \
+	%D%/rng.c %D%/rng.h \
 	%D%/crc32c.c %D%/crc32c.h \
 	%D%/env.c %D%/env.h \
 	%D%/io.c %D%/io.h \
@@ -30,6 +32,5 @@ libhost_la_SOURCES += \
 	%D%/say.c %D%/say.h \
 	%D%/stop.c %D%/stop.h \
 	%D%/json.c %D%/json.h \
-	%D%/args.c %D%/args.h \
 	%D%/command.c %D%/command.h
 # end of libhost_la_SOURCES

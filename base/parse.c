@@ -9,6 +9,8 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <locale.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define MAX_SHOWN	64	/* characters of a wrong value that we repeat */
@@ -200,6 +202,30 @@ parse_share(const char *text, double *share, struct ds_err *err)
 	if (rc == -ERANGE || percent > 100)
 		return refuse(text, -ERANGE, "more than 100%", err);
 	*share = percent / 100;
+	return 0;
+}
+
+/* Our scan says what a number looks like; the C library's, in a locale of its
+ * own, reads it to the last bit. */
+int
+parse_decimal(const char *text, double *out, struct ds_err *err)
+{
+	const char *p = text;
+	struct decimal d;
+	locale_t c;
+	int rc;
+
+	rc = scan_decimal(&p, &d);
+	if (rc == -EINVAL || *p != '\0')
+		return refuse(text, -EINVAL,
+		    "not a number: write 1 or 0.229", err);
+	if (rc == -ERANGE)
+		return refuse(text, -ERANGE, "too large", err);
+	c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+	if (c == (locale_t)0)
+		return err_fail(err, -ENOMEM, "out of memory");
+	*out = strtod_l(text, NULL, c);
+	freelocale(c);
 	return 0;
 }
 

@@ -32,6 +32,10 @@ int parse_duration(const char *text, uint64_t *ns, struct ds_err *err);
 int parse_share(const char *text, double *share, struct ds_err *err);
 	/* 30% gives 0.3; between 0% and 100%. */
 
+int parse_decimal(const char *text, double *out, struct ds_err *err);
+	/* 0.229, 1, 1.3333333333333333: digits with or without a point; the
+	 * nearest double, as every compiler would read it. */
+
 /* How much of something: bytes, or a share of a whole known later. */
 struct budget {
 	bool		is_share;

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # a0001: a file includes headers of its own folder and of folders to its left:
 #
-#     base <- hub <- cache <- preload <- loader <- tool
+#     base <- hub <- cache <- preload <- prep <- loader <- tool
 #     base <- reports <- analyzer <- tool
 #
 # Everyone may include destall.h; the analyzer reaches the data side through it.
@@ -13,12 +13,13 @@ allowed() {
 	hub)		echo base hub ;;
 	cache)		echo base hub cache ;;
 	preload)	echo base hub cache preload ;;
-	loader)		echo base hub cache preload loader ;;
+	prep)		echo base prep ;;
+	loader)		echo base hub cache preload prep loader ;;
 	reports)	echo base reports ;;
 	analyzer)	echo base reports analyzer ;;
-	tool)		echo base hub cache preload loader reports analyzer tool ;;
+	tool)		echo base hub cache preload prep loader reports analyzer tool ;;
 	man)		echo base tool ;;
-	tests)		echo base hub cache preload loader reports analyzer tool tests ;;
+	tests)		echo base hub cache preload prep loader reports analyzer tool tests ;;
 	*)		fail "folder $1 has no place in the order of includes" ;;
 	esac
 }
