@@ -26,6 +26,7 @@ unit_tests = \
 	%D%/unit_meminfo \
 	%D%/unit_hist \
 	%D%/unit_parse \
+	%D%/unit_rng \
 	%D%/unit_crc32c \
 	%D%/unit_env \
 	%D%/unit_io \
@@ -38,6 +39,7 @@ unit_tests = \
 	%D%/unit_progress \
 	%D%/unit_json \
 	%D%/unit_args \
+	%D%/unit_cut \
 	%D%/unit_say \
 	%D%/unit_command \
 	%D%/unit_roots \
