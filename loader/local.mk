@@ -1,4 +1,5 @@
-# loader: from the cache to the job: the commands that start jobs.
+# loader: from the cache to the job: the native loader, and the commands that
+# start jobs.
 
 # Where the preload object is.
 AM_CPPFLAGS += -DPKGLIBDIR='"$(pkglibdir)"'
@@ -18,6 +19,12 @@ libloader_la_SOURCES += \
 	%D%/loader_start.c \
 	%D%/loader_next.c \
 	%D%/loader.c %D%/loader.h
+libloader_la_SOURCES += \
+	%D%/lines.c %D%/lines.h \
+	%D%/label_list.c %D%/label_list.h \
+	%D%/labels.c %D%/labels.h \
+	%D%/ledger_line.c %D%/ledger_line.h \
+	%D%/ledger.c %D%/ledger.h
 # end of libloader_la_SOURCES
 
 libhost_la_SOURCES += \

@@ -70,6 +70,8 @@ unit_tests = \
 	%D%/unit_job_env \
 	%D%/unit_wait_line \
 	%D%/unit_saved \
+	%D%/unit_labels \
+	%D%/unit_ledger \
 	%D%/unit_guard \
 	%D%/unit_gen_picture \
 	%D%/unit_gen_plan \
