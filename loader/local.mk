@@ -19,6 +19,9 @@ libloader_la_SOURCES += \
 	%D%/loader_start.c \
 	%D%/loader_next.c \
 	%D%/loader.c %D%/loader.h
+# end of libloader_la_SOURCES
+
+# Which samples there are, and which were given.
 libloader_la_SOURCES += \
 	%D%/lines.c %D%/lines.h \
 	%D%/label_list.c %D%/label_list.h \

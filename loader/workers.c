@@ -23,8 +23,9 @@ struct worker {
 	struct pipeline	*pipeline;
 	struct ds_prep	*prep;		/* of a maker */
 	pthread_t	thread;
-	char		name[16];
 };
+
+#define THREAD_NAME	15	/* characters, for the kernel */
 
 #define WORKERS_MAGIC	0x3042e425u
 
@@ -209,17 +210,18 @@ static int
 start_threads(struct worker *w, unsigned most, const char *what,
     void *(*run)(void *), unsigned *nr)
 {
-	int rc = 0;
+	char name[32];
+	int rc;
 
 	for (; *nr < most; (*nr)++) {
-		(void)snprintf(w[*nr].name, sizeof w[*nr].name, "destall %s %u",
-		    what, *nr);
 		rc = pthread_create(&w[*nr].thread, NULL, run, &w[*nr]);
 		if (rc != 0)
-			break;
-		(void)pthread_setname_np(w[*nr].thread, w[*nr].name);
+			return rc;
+		(void)snprintf(name, sizeof name, "destall %s %u", what, *nr);
+		name[THREAD_NAME] = '\0';
+		(void)pthread_setname_np(w[*nr].thread, name);
 	}
-	return rc;
+	return 0;
 }
 
 static void

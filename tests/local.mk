@@ -72,6 +72,9 @@ unit_tests = \
 	%D%/unit_saved \
 	%D%/unit_labels \
 	%D%/unit_ledger \
+	%D%/unit_order \
+	%D%/unit_plan \
+	%D%/unit_pipeline \
 	%D%/unit_guard \
 	%D%/unit_gen_picture \
 	%D%/unit_gen_plan \
