@@ -269,3 +269,12 @@ emulate_stall(const struct emulate_epoch *at)
 	return at->elapsed_ns == 0 ? 0 :
 	    (double)at->wait_ns / (double)at->elapsed_ns;
 }
+
+const char *
+emulate_reason(const char *why, const char *name)
+{
+	size_t len = strlen(name);
+
+	return strncmp(why, name, len) == 0 &&
+	    strncmp(why + len, ": ", 2) == 0 ? why + len + 2 : why;
+}

@@ -91,6 +91,9 @@ double emulate_rate(const struct emulate_epoch *at);
 double emulate_stall(const struct emulate_epoch *at);
 	/* Samples per second; the share of time that the job has waited. */
 
+const char *emulate_reason(const char *why, const char *name);
+	/* Without the name of the file, where it begins with that. */
+
 void emulate_print_epoch(const struct emulate *e,
     const struct emulate_epoch *at);
 void emulate_print(const struct emulate *e);

@@ -86,7 +86,7 @@ make_bad(const struct emulate *e)
 		    "sample", json_text(info.name),
 		    "epoch", (json_int_t)bad.epoch,
 		    "position", (json_int_t)bad.position,
-		    "why", json_text(bad.why)));
+		    "why", json_text(emulate_reason(bad.why, info.name))));
 	}
 	return list;
 }

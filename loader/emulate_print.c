@@ -92,10 +92,10 @@ print_bad(const struct emulate *e, const struct ds_bad *bad)
 	char name[NAME_SIZE], why[TEXT_SIZE];
 	struct ds_info info;
 
-	text_clean(why, sizeof why, bad->why);
 	if (ds_data_info(e->data, bad->item, &info) < 0)
 		return;
 	text_clean(name, sizeof name, info.name);
+	text_clean(why, sizeof why, emulate_reason(bad->why, info.name));
 	printf("  %s: %s\n", name, why);
 }
 
