@@ -2,5 +2,9 @@
 
 libloader_la_SOURCES += \
 	%D%/settings.c %D%/settings.h \
-	%D%/cut.c %D%/cut.h
+	%D%/cut.c %D%/cut.h \
+	%D%/sniff.c %D%/sniff.h \
+	%D%/picture.c %D%/picture.h %D%/format.h \
+	%D%/jpeg.c %D%/jpeg.h \
+	%D%/picture_jpeg.c
 # end of libloader_la_SOURCES

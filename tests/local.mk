@@ -71,6 +71,7 @@ unit_tests = \
 	%D%/unit_wait_line \
 	%D%/unit_saved \
 	%D%/unit_guard \
+	%D%/unit_picture \
 	%D%/unit_gen_picture \
 	%D%/unit_gen_plan \
 	%D%/unit_gen_tar \
@@ -84,6 +85,8 @@ preload_ldadd = libleak.la libpreload.la $(CMOCKA_LIBS)
 %C%_unit_container_LDADD = $(preload_ldadd)
 %C%_unit_filter_LDADD = $(preload_ldadd)
 %C%_unit_word_LDADD = $(preload_ldadd)
+jpegs = %D%/harness/jpegs.c %D%/harness/jpegs.h
+%C%_unit_picture_SOURCES = %D%/unit_picture.c $(jpegs)
 fake_hub = %D%/harness/fakehub.c %D%/harness/fakehub.h
 %C%_unit_data_SOURCES = %D%/unit_data.c $(fake_hub)
 %C%_unit_get_SOURCES = %D%/unit_get.c $(fake_hub)
