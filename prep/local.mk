@@ -7,4 +7,11 @@ libloader_la_SOURCES += \
 	%D%/picture.c %D%/picture.h %D%/format.h \
 	%D%/jpeg.c %D%/jpeg.h \
 	%D%/picture_jpeg.c
+	%D%/steps.c %D%/steps.h \
+	%D%/taps.c %D%/taps.h \
+	%D%/emit.c \
+	%D%/kernels.c %D%/kernels.h \
+	%D%/kernels_plain.c \
+	%D%/kernels_avx2.c \
+	%D%/kernels_neon.c
 # end of libloader_la_SOURCES

@@ -70,6 +70,11 @@ unit_tests = \
 	%D%/unit_job_env \
 	%D%/unit_wait_line \
 	%D%/unit_saved \
+	%D%/unit_labels \
+	%D%/unit_ledger \
+	%D%/unit_order \
+	%D%/unit_plan \
+	%D%/unit_pipeline \
 	%D%/unit_guard \
 	%D%/unit_picture \
 	%D%/unit_gen_picture \
