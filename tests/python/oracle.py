@@ -83,9 +83,9 @@ def show(bits, kind):
 def differences(got, want, kind, layout):
     """None, or what is different, in words."""
     got = got.view(DTYPES[kind]).reshape(want.shape)
-    wrong = np.argwhere(got != want)
-    if len(wrong) == 0:
+    if np.array_equal(got, want):
         return None
+    wrong = np.argwhere(got != want)
     first = tuple(wrong[0])
     c, y, x = first if layout == "nchw" else (first[2], first[0], first[1])
     return "%d of %d values differ, the first at x=%d y=%d of %s: %s, not %s" % (

@@ -26,6 +26,14 @@ ODD_SIZES = (40, 320)           # of the last of each kind: from, to
 
 # --- what they show ---------------------------------------------------------
 
+def add_disc(out, cx, cy, radius, colour):
+    left, top = max(0, cx - radius), max(0, cy - radius)
+    part = out[top:cy + radius, left:cx + radius]
+    y, x = np.ogrid[top:top + part.shape[0], left:left + part.shape[1]]
+    inside = (x - cx) ** 2 + (y - cy) ** 2 < radius ** 2
+    part[inside] = part[inside] * 0.4 + colour
+
+
 def make_scene(rng, side):
     """Gradients, waves, discs with sharp edges and noise: as a photograph has
     smooth parts, textures and outlines."""
@@ -37,9 +45,8 @@ def make_scene(rng, side):
         out[..., c] = (128 + a * x + b * y +
                        25 * np.sin(2 * np.pi * (f * x + g * y * y)))
     for _ in range(60):
-        cx, cy = rng.uniform(0, 1, 2)
-        inside = (x - cx) ** 2 + (y - cy) ** 2 < rng.uniform(0.01, 0.15) ** 2
-        out[inside] = (out[inside] * 0.4 + rng.uniform(0, 160, 3))
+        add_disc(out, *rng.randint(0, side, 2), rng.randint(9, side // 6),
+                 rng.uniform(0, 160, 3))
     out += rng.normal(0, 6, out.shape) * (rng.uniform(0, 1) + (x > y)[..., None])
     return np.clip(out, 0, 255).astype(np.uint8)
 
@@ -50,7 +57,7 @@ class Scenes:
 
     def __init__(self):
         rng = np.random.RandomState(4711)
-        self.all = [make_scene(rng, 700) for _ in range(4)]
+        self.all = [make_scene(rng, 700) for _ in range(3)]
 
     def part(self, rng, width, height):
         scene = self.all[rng.randint(len(self.all))]

@@ -16,6 +16,7 @@ SIZES = [(224, 224), (32, 32), (17, 17), (225, 31), (31, 225), (1, 1), (8, 8),
          (64, 48), (5, 7), (40, 96)]
 FORMS = list(itertools.product(oracle.DTYPES, ("nchw", "nhwc")))
 BYTES, *OTHERS = sorted(FORMS, key=lambda form: form != ("uint8", "nhwc"))
+LARGE = 100000                  # pixels: fewer cuts, which take most of the time
 SHOWN = 5                       # failures of a kind of picture
 
 
@@ -25,7 +26,8 @@ def prep_of(simd, kind, layout, size, **others):
                 **others)
 
 
-def join(numbers):
+@functools.lru_cache(maxsize=None)
+def join(*numbers):
     """As options take them."""
     return ",".join(np.format_float_positional(n, trim="-") for n in numbers)
 
@@ -83,13 +85,13 @@ def make_cut(how, rng, image, size):
 
 
 def choose_cuts(rng, image, turn, is_long):
-    """(cut, size of the sample): the whole picture, and a few parts; all ways
-    in turn."""
-    ways = list(WINDOWS)
+    """(cut, size of the sample): the whole picture, and a few parts, in every
+    way in turn."""
+    whole, *ways = WINDOWS
+    nr = 2 if image.width * image.height > LARGE else 4
     if is_long:
-        ways = ways * 4
-    else:
-        ways = ways[:1] + [ways[1 + (turn * 4 + i) % 9] for i in range(4)]
+        nr = 40
+    ways = [whole] + [ways[(turn * 4 + i) % len(ways)] for i in range(nr)]
     for how in ways:
         size = SIZES[rng.randint(len(SIZES))]
         yield make_cut(how, rng, image, size), size
@@ -105,9 +107,11 @@ class Comparison:
 
     def compare(self, name, encoded, image, cut, size, form, mean=oracle.MEAN,
                 std=oracle.STD):
+        """The sample against an image that has become of it at the oracle."""
         want = oracle.expect(image, *form, mean, std)
         for simd in self.simds:
-            prep = prep_of(simd, *form, size, mean=join(mean), std=join(std))
+            prep = prep_of(simd, *form, size, mean=join(*mean),
+                           std=join(*std))
             try:
                 text = oracle.differences(prep.run(encoded, cut), want, *form)
             except Failed as failed:
