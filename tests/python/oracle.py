@@ -2,6 +2,7 @@
 """oracle.py: what a sample has to be, by Pillow and torchvision."""
 
 import io
+import math
 import warnings
 
 import numpy as np
@@ -36,6 +37,24 @@ def cut_out(image, cut, width, height):
                            InterpolationMode.BILINEAR)
     if (cut.to_width, cut.to_height) != (width, height):
         image = F.crop(image, cut.at_y, cut.at_x, height, width)
+    return F.hflip(image) if cut.flip else image
+
+
+def cut_out_fast(encoded, cut, by, width, height):
+    """The same of a JPEG that is decoded smaller by 2, 4 or 8: whole pixels of
+    it that hold the cut, of which the cut is resized."""
+    image = Image.open(io.BytesIO(encoded))
+    small = -(-image.width // by), -(-image.height // by)
+    image.draft("RGB", (max(1, image.width // by), max(1, image.height // by)))
+    image = image.convert("RGB")
+    assert image.size == small
+    left, top = cut.x / by, cut.y / by
+    right = min((cut.x + cut.width) / by, image.width)
+    bottom = min((cut.y + cut.height) / by, image.height)
+    x, y = int(left), int(top)
+    image = image.crop((x, y, math.ceil(right), math.ceil(bottom)))
+    image = image.resize((width, height), Image.Resampling.BILINEAR,
+                         (left - x, top - y, right - x, bottom - y))
     return F.hflip(image) if cut.flip else image
 
 

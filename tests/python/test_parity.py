@@ -106,12 +106,12 @@ class Comparison:
         self.simds, self.counts, self.wrong = simds, counts, []
 
     def compare(self, name, encoded, image, cut, size, form, mean=oracle.MEAN,
-                std=oracle.STD):
+                std=oracle.STD, **others):
         """The sample against an image that has become of it at the oracle."""
         want = oracle.expect(image, *form, mean, std)
         for simd in self.simds:
             prep = prep_of(simd, *form, size, mean=join(*mean),
-                           std=join(*std))
+                           std=join(*std), **others)
             try:
                 text = oracle.differences(prep.run(encoded, cut), want, *form)
             except Failed as failed:
@@ -147,6 +147,52 @@ def test_cuts(kind, maker, simds, counts, is_long):
     comparison.end()
 
 
+def make_extremes(width, height):
+    """Values whose sums come nearest to what a kernel's numbers can hold."""
+    rng = np.random.RandomState(width)
+    y, x = np.mgrid[0:height, 0:width]
+    return {
+        "white": np.full((height, width, 3), 255),
+        "checkers": np.dstack([(x + y) % 2 * 255, x % 2 * 255, y % 2 * 255]),
+        "black and white": rng.randint(0, 2, (height, width, 3)) * 255,
+        "nearly white": 255 - rng.randint(0, 2, (height, width, 3)),
+        "noise": rng.randint(0, 256, (height, width, 3)),
+    }
+
+
+@pytest.mark.parametrize("width, height", [(61, 47), (300, 9), (5, 280)])
+def test_extremes(width, height, simds, counts, is_long):
+    comparison = Comparison(simds, counts)
+    rng = np.random.RandomState(height)
+    for name, values in make_extremes(width, height).items():
+        encoded = pictures.png.write(values, pictures.png.RGB)
+        image = oracle.load(encoded)
+        for how in list(WINDOWS) * (20 if is_long else 2):
+            size = SIZES[rng.randint(len(SIZES))]
+            cut = make_cut(how, rng, image, size)
+            comparison.compare(name, encoded, oracle.cut_out(image, cut, *size),
+                               cut, size, BYTES)
+    comparison.end()
+
+
+@pytest.mark.parametrize("kind", ["420", "png-rgb"])
+def test_far_sizes(kind, maker, simds, counts):
+    """Thousands of pixels to a few, and a few to thousands."""
+    comparison = Comparison(simds, counts)
+    rng = np.random.RandomState(1)
+    values = maker.scenes.part(rng, 300, 200)
+    for shape in (1, 9), (13, 1):
+        encoded = pictures.KINDS[kind](np.tile(values, shape + (1,)), rng)
+        image = oracle.load(encoded)
+        for size in (1, 1), (3, 2), (33, 31), (2011, 3), (3, 2011):
+            for how in "whole", "any", "inner":
+                cut = make_cut(how, rng, image, size)
+                comparison.compare("%dx%d" % image.size, encoded,
+                                   oracle.cut_out(image, cut, *size), cut, size,
+                                   BYTES)
+    comparison.end()
+
+
 # --- whole transforms -------------------------------------------------------
 
 CENTERS = [(256, (224, 224)), (40, (32, 32)), (33, (17, 32)), (64, (64, 31)),
@@ -173,6 +219,31 @@ def test_center_and_none(kind, maker, simds, counts, is_long):
             comparison.compare(
                 name, encoded, oracle.F.resize(image, [size[1], size[0]]),
                 drawer.draw(*image.size, 1, 2, 3), size, form)
+    comparison.end()
+
+
+def choose_shrink(cut):
+    """By how much fast=yes decodes it smaller: still not to be enlarged."""
+    return max(d for d in (1, 2, 4, 8) if d == 1 or (
+        cut.width // d >= cut.to_width and cut.height // d >= cut.to_height))
+
+
+@pytest.mark.parametrize("kind", ["420", "444", "422-progressive", "grey",
+                                  "411-restart"])
+def test_fast(kind, maker, simds, counts):
+    """Other pixels, but those that Pillow has of a smaller decoding."""
+    comparison = Comparison(simds, counts)
+    rng = np.random.RandomState(2)
+    for name, encoded in maker.all_of(kind, 3):
+        image = oracle.load(encoded)
+        for how in "whole", "any", "edge":
+            size = [(17, 17), (33, 20), (64, 48)][rng.randint(3)]
+            cut = make_cut(how, rng, image, size)
+            by = choose_shrink(cut)
+            counts["decoded smaller by %d" % by] += 1
+            comparison.compare(
+                name, encoded, oracle.cut_out_fast(encoded, cut, by, *size),
+                cut, size, BYTES, fast="yes")
     comparison.end()
 
 
