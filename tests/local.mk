@@ -10,6 +10,7 @@ TEST_EXTENSIONS = .sh
 SH_LOG_COMPILER = $(SHELL)
 EXTRA_DIST += %D%/lib.sh %D%/gen.sh %D%/hub.sh %D%/cache.sh %D%/cachecmd.sh \
 	%D%/run.sh %D%/compat.sh %D%/preloaded.sh %D%/faults.sh %D%/suite.sh %D%/emulate.sh \
+	%D%/run.sh %D%/compat.sh %D%/pytest.sh %D%/preloaded.sh %D%/faults.sh %D%/suite.sh \
 	%D%/check-all %D%/fresh-debian
 
 include %D%/harness/local.mk
@@ -161,6 +162,9 @@ scenarios = \
 	%D%/l0602-emulate.sh \
 	%D%/l0603-emulate-resume.sh \
 	%D%/l0604-example.sh \
+	%D%/d0600-parity.sh \
+	%D%/d0601-laws.sh \
+	%D%/d0602-loader-torch.sh \
 	%D%/n0001-failing-memory.sh \
 	%D%/n0002-failing-output.sh \
 	%D%/n0003-storm.sh \
@@ -224,6 +228,7 @@ scenarios = \
 dist_check_SCRIPTS += $(scenarios)
 TESTS += $(scenarios)
 
+include %D%/python/local.mk
 include %D%/model/local.mk
 include %D%/fuzz/local.mk
 include %D%/bench/local.mk
