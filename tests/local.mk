@@ -69,6 +69,8 @@ unit_tests = \
 	%D%/unit_wait_line \
 	%D%/unit_saved \
 	%D%/unit_guard \
+	%D%/unit_taps \
+	%D%/unit_kernels \
 	%D%/unit_gen_picture \
 	%D%/unit_gen_plan \
 	%D%/unit_gen_tar \
