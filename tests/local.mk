@@ -78,6 +78,8 @@ unit_tests = \
 	%D%/unit_pipeline \
 	%D%/unit_guard \
 	%D%/unit_picture \
+	%D%/unit_taps \
+	%D%/unit_kernels \
 	%D%/unit_gen_picture \
 	%D%/unit_gen_plan \
 	%D%/unit_gen_tar \
