@@ -8,3 +8,6 @@ libloader_la_SOURCES += \
 	%D%/jpeg.c %D%/jpeg.h \
 	%D%/picture_jpeg.c
 # end of libloader_la_SOURCES
+if WITH_PNG
+libloader_la_SOURCES += %D%/picture_png.c
+endif

@@ -30,7 +30,7 @@
 
 static const struct format *const formats[] = {
 	&format_jpeg,
-#if 0
+#if WITH_PNG
 	&format_png,
 #endif
 };

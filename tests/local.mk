@@ -151,6 +151,7 @@ scenarios = \
 	%D%/c0716-torch.sh \
 	%D%/c0717-paths.sh \
 	%D%/c0720-law.sh \
+	%D%/d0601-pictures.sh \
 	%D%/n0001-failing-memory.sh \
 	%D%/n0002-failing-output.sh \
 	%D%/n0003-storm.sh \
