@@ -70,6 +70,7 @@ unit_tests = \
 	%D%/unit_saved \
 	%D%/unit_guard \
 	%D%/unit_picture \
+	%D%/unit_picture_bad \
 	%D%/unit_gen_picture \
 	%D%/unit_gen_plan \
 	%D%/unit_gen_tar \
@@ -85,6 +86,7 @@ preload_ldadd = libleak.la libpreload.la $(CMOCKA_LIBS)
 %C%_unit_word_LDADD = $(preload_ldadd)
 jpegs = %D%/harness/jpegs.c %D%/harness/jpegs.h
 %C%_unit_picture_SOURCES = %D%/unit_picture.c $(jpegs)
+%C%_unit_picture_bad_SOURCES = %D%/unit_picture_bad.c $(jpegs)
 fake_hub = %D%/harness/fakehub.c %D%/harness/fakehub.h
 %C%_unit_data_SOURCES = %D%/unit_data.c $(fake_hub)
 %C%_unit_get_SOURCES = %D%/unit_get.c $(fake_hub)
