@@ -80,6 +80,10 @@ unit_tests = \
 	%D%/unit_doctor \
 	%D%/unit_doctor_child
 # end of unit_tests
+if WITH_PNG
+unit_tests += %D%/unit_picture_png
+%C%_unit_picture_png_LDADD = $(LDADD) $(PNG_LIBS)
+endif
 preload_ldadd = libleak.la libpreload.la $(CMOCKA_LIBS)
 %C%_unit_container_LDADD = $(preload_ldadd)
 %C%_unit_filter_LDADD = $(preload_ldadd)
@@ -181,6 +185,7 @@ scenarios = \
 	%D%/n0415-failing-points.sh \
 	%D%/n0420-cache-midway.sh \
 	%D%/n0421-cache-relisted.sh \
+	%D%/n0601-pictures.sh \
 	%D%/n0700-cache-full.sh \
 	%D%/n0701-files-change.sh \
 	%D%/n0702-no-hub.sh \
