@@ -80,6 +80,7 @@ unit_tests = \
 	%D%/unit_picture \
 	%D%/unit_taps \
 	%D%/unit_kernels \
+	%D%/unit_picture_bad \
 	%D%/unit_gen_picture \
 	%D%/unit_gen_plan \
 	%D%/unit_gen_tar \
@@ -89,12 +90,17 @@ unit_tests = \
 	%D%/unit_doctor \
 	%D%/unit_doctor_child
 # end of unit_tests
+if WITH_PNG
+unit_tests += %D%/unit_picture_png
+%C%_unit_picture_png_LDADD = $(LDADD) $(PNG_LIBS)
+endif
 preload_ldadd = libleak.la libpreload.la $(CMOCKA_LIBS)
 %C%_unit_container_LDADD = $(preload_ldadd)
 %C%_unit_filter_LDADD = $(preload_ldadd)
 %C%_unit_word_LDADD = $(preload_ldadd)
 jpegs = %D%/harness/jpegs.c %D%/harness/jpegs.h
 %C%_unit_picture_SOURCES = %D%/unit_picture.c $(jpegs)
+%C%_unit_picture_bad_SOURCES = %D%/unit_picture_bad.c $(jpegs)
 fake_hub = %D%/harness/fakehub.c %D%/harness/fakehub.h
 %C%_unit_data_SOURCES = %D%/unit_data.c $(fake_hub)
 %C%_unit_get_SOURCES = %D%/unit_get.c $(fake_hub)
@@ -167,6 +173,7 @@ scenarios = \
 	%D%/d0600-parity.sh \
 	%D%/d0601-laws.sh \
 	%D%/d0602-loader-torch.sh \
+	%D%/d0601-pictures.sh \
 	%D%/n0001-failing-memory.sh \
 	%D%/n0002-failing-output.sh \
 	%D%/n0003-storm.sh \
@@ -196,6 +203,7 @@ scenarios = \
 	%D%/n0421-cache-relisted.sh \
 	%D%/n0603-emulate-bad.sh \
 	%D%/n0604-emulate-faults.sh \
+	%D%/n0601-pictures.sh \
 	%D%/n0700-cache-full.sh \
 	%D%/n0701-files-change.sh \
 	%D%/n0702-no-hub.sh \

@@ -1,7 +1,7 @@
 # harness: what tests stand on: the check for leaks, little programs that
 # scenarios run, and objects that they preload (../shim).
 
-EXTRA_DIST += %D%/cgroup.py
+EXTRA_DIST += %D%/cgroup.py %D%/mkpng.py
 
 check_LTLIBRARIES += libleak.la
 libleak_la_SOURCES = %D%/leak.c %D%/leak.h %D%/heap.c %D%/heap.h %D%/unit.h \
@@ -20,6 +20,7 @@ harness_programs = \
 	%D%/leaky \
 	%D%/leaser \
 	%D%/mkset \
+	%D%/pixels \
 	%D%/plain \
 	%D%/raw \
 	%D%/reader \
@@ -55,6 +56,8 @@ check_PROGRAMS += $(harness_programs)
 # What knows nothing of us, links nothing of ours.
 %C%_plain_SOURCES = %D%/plain.c %D%/content.h
 %C%_plain_LDADD =
+%C%_pixels_SOURCES = %D%/pixels.c %D%/jpegs.c %D%/jpegs.h
+%C%_pixels_LDADD = libloader.la
 %C%_raw_LDADD = libhost.la
 %C%_reader_LDADD =
 %C%_sampler_SOURCES = %D%/sampler.c %D%/content.h
