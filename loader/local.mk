@@ -39,5 +39,11 @@ libhost_la_SOURCES += \
 	%D%/saved.c %D%/saved.h \
 	%D%/cmd_job.c %D%/cmd_job.h \
 	%D%/cmd_run.c \
-	%D%/cmd_env.c
+	%D%/cmd_env.c \
+	%D%/emulate_step.c %D%/emulate_job.c %D%/emulate_job.h \
+	%D%/emulate_set.c \
+	%D%/emulate.c %D%/emulate.h \
+	%D%/emulate_print.c \
+	%D%/emulate_json.c \
+	%D%/cmd_emulate.c
 # end of libhost_la_SOURCES

@@ -22,7 +22,7 @@
 
 #define NEIGHBOURS	1u	/* pixels that count for one beside them */
 #define WIDTH_LEAST	8u	/* libjpeg spreads narrower ones otherwise */
-#define SKIP_PIXELS	(UINT64_C(1) << 20)	/* between looks at the clock */
+#define SKIP_PIXELS	(UINT64_C(1) << 18)	/* between looks at the clock */
 
 /*--- the head ------------------------------------------------------------*/
 
@@ -123,6 +123,22 @@ is_guessed(const struct jpeg_decompress_struct *d)
 	return false;
 }
 
+/* Of colours that are decoded smaller by less than others and yet have to be
+ * spread, libjpeg-turbo 2.1.5 forgets the scale when it crops. */
+static bool
+is_miscropped(const struct jpeg_decompress_struct *d)
+{
+	for (int i = 0; i < d->num_components; i++) {
+		const jpeg_component_info *c = &d->comp_info[i];
+
+		if (c->DCT_scaled_size != d->min_DCT_scaled_size &&
+		    c->h_samp_factor * c->DCT_scaled_size !=
+		    d->max_h_samp_factor * d->min_DCT_scaled_size)
+			return true;
+	}
+	return false;
+}
+
 static void
 crop(struct jpeg *j)
 {
@@ -176,7 +192,7 @@ start_decoding(struct jpeg *j, struct ds_err *err)
 	j->d.progress = NULL;
 	p->before = p->box.x;
 	p->decoded = j->d.output_width;
-	if (!is_guessed(&j->d))
+	if (!is_guessed(&j->d) && !is_miscropped(&j->d))
 		crop(j);
 	skip(j);
 	return 0;

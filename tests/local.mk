@@ -9,7 +9,8 @@ AM_TESTS_ENVIRONMENT = \
 TEST_EXTENSIONS = .sh
 SH_LOG_COMPILER = $(SHELL)
 EXTRA_DIST += %D%/lib.sh %D%/gen.sh %D%/hub.sh %D%/cache.sh %D%/cachecmd.sh \
-	%D%/run.sh %D%/compat.sh %D%/preloaded.sh %D%/faults.sh %D%/suite.sh \
+	%D%/run.sh %D%/compat.sh %D%/preloaded.sh %D%/faults.sh %D%/suite.sh %D%/emulate.sh \
+	%D%/run.sh %D%/compat.sh %D%/pytest.sh %D%/preloaded.sh %D%/faults.sh %D%/suite.sh \
 	%D%/check-all %D%/fresh-debian
 
 include %D%/harness/local.mk
@@ -158,6 +159,12 @@ scenarios = \
 	%D%/c0716-torch.sh \
 	%D%/c0717-paths.sh \
 	%D%/c0720-law.sh \
+	%D%/l0602-emulate.sh \
+	%D%/l0603-emulate-resume.sh \
+	%D%/l0604-example.sh \
+	%D%/d0600-parity.sh \
+	%D%/d0601-laws.sh \
+	%D%/d0602-loader-torch.sh \
 	%D%/n0001-failing-memory.sh \
 	%D%/n0002-failing-output.sh \
 	%D%/n0003-storm.sh \
@@ -185,6 +192,8 @@ scenarios = \
 	%D%/n0415-failing-points.sh \
 	%D%/n0420-cache-midway.sh \
 	%D%/n0421-cache-relisted.sh \
+	%D%/n0603-emulate-bad.sh \
+	%D%/n0604-emulate-faults.sh \
 	%D%/n0700-cache-full.sh \
 	%D%/n0701-files-change.sh \
 	%D%/n0702-no-hub.sh \
@@ -212,12 +221,14 @@ scenarios = \
 	%D%/x0502-orphan-writer.sh \
 	%D%/x0503-exec-segv.sh \
 	%D%/x0504-insert-signal.sh \
+	%D%/x0603-emulate-kill.sh \
 	%D%/x0700-hub-killed.sh \
 	%D%/x0701-reader-killed.sh
 # end of scenarios
 dist_check_SCRIPTS += $(scenarios)
 TESTS += $(scenarios)
 
+include %D%/python/local.mk
 include %D%/model/local.mk
 include %D%/fuzz/local.mk
 include %D%/bench/local.mk
