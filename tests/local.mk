@@ -76,6 +76,8 @@ unit_tests = \
 	%D%/unit_order \
 	%D%/unit_plan \
 	%D%/unit_pipeline \
+	%D%/unit_loader \
+	%D%/unit_loader_threads \
 	%D%/unit_guard \
 	%D%/unit_picture \
 	%D%/unit_taps \
@@ -105,6 +107,9 @@ fake_hub = %D%/harness/fakehub.c %D%/harness/fakehub.h
 %C%_unit_data_SOURCES = %D%/unit_data.c $(fake_hub)
 %C%_unit_get_SOURCES = %D%/unit_get.c $(fake_hub)
 %C%_unit_get_threads_SOURCES = %D%/unit_get_threads.c $(fake_hub)
+pictures = %D%/harness/pictures.c %D%/harness/pictures.h %D%/harness/loaded.h
+%C%_unit_loader_SOURCES = %D%/unit_loader.c $(pictures)
+%C%_unit_loader_threads_SOURCES = %D%/unit_loader_threads.c $(pictures)
 %C%_unit_guard_LDADD = libleak.la libpreload.la $(CMOCKA_LIBS)
 check_PROGRAMS += $(unit_tests)
 testhub = %D%/harness/testhub.c %D%/harness/testhub.h
