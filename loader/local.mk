@@ -21,5 +21,11 @@ libhost_la_SOURCES += \
 	%D%/saved.c %D%/saved.h \
 	%D%/cmd_job.c %D%/cmd_job.h \
 	%D%/cmd_run.c \
-	%D%/cmd_env.c
+	%D%/cmd_env.c \
+	%D%/sparse.c %D%/sparse.h \
+	%D%/ledger_span.c %D%/ledger_span.h \
+	%D%/ledger_read.c %D%/ledger_read.h \
+	%D%/ledger_compare.c %D%/ledger_compare.h \
+	%D%/ledger_check.c %D%/ledger_check.h \
+	%D%/cmd_ledger.c
 # end of libhost_la_SOURCES

@@ -150,6 +150,7 @@ scenarios = \
 	%D%/c0716-torch.sh \
 	%D%/c0717-paths.sh \
 	%D%/c0720-law.sh \
+	%D%/l0601-ledger.sh \
 	%D%/n0001-failing-memory.sh \
 	%D%/n0002-failing-output.sh \
 	%D%/n0003-storm.sh \
@@ -177,6 +178,7 @@ scenarios = \
 	%D%/n0415-failing-points.sh \
 	%D%/n0420-cache-midway.sh \
 	%D%/n0421-cache-relisted.sh \
+	%D%/n0602-label-files.sh \
 	%D%/n0700-cache-full.sh \
 	%D%/n0701-files-change.sh \
 	%D%/n0702-no-hub.sh \

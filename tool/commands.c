@@ -20,7 +20,7 @@
 #define MAX_COMMANDS	32
 
 extern const struct command cmd_doctor, cmd_demo, cmd_gen, cmd_run, cmd_env,
-    cmd_cache, cmd_serve, cmd_completion, cmd_help;
+    cmd_cache, cmd_ledger, cmd_serve, cmd_completion, cmd_help;
 
 const struct command *const commands[] = {
 	&cmd_doctor,
@@ -29,6 +29,7 @@ const struct command *const commands[] = {
 	&cmd_run,
 	&cmd_env,
 	&cmd_cache,
+	&cmd_ledger,
 	&cmd_serve,
 	&cmd_completion,
 	&cmd_help,
