@@ -179,6 +179,7 @@ scenarios = \
 	%D%/d0601-laws.sh \
 	%D%/d0602-loader-torch.sh \
 	%D%/d0601-pictures.sh \
+	%D%/l0601-ledger.sh \
 	%D%/n0001-failing-memory.sh \
 	%D%/n0002-failing-output.sh \
 	%D%/n0003-storm.sh \
@@ -209,6 +210,7 @@ scenarios = \
 	%D%/n0603-emulate-bad.sh \
 	%D%/n0604-emulate-faults.sh \
 	%D%/n0601-pictures.sh \
+	%D%/n0602-label-files.sh \
 	%D%/n0700-cache-full.sh \
 	%D%/n0701-files-change.sh \
 	%D%/n0702-no-hub.sh \

@@ -17,6 +17,7 @@ harness_programs = \
 	%D%/cacheframes \
 	%D%/items \
 	%D%/job \
+	%D%/labeled \
 	%D%/leaky \
 	%D%/leaser \
 	%D%/mkset \
@@ -49,6 +50,7 @@ check_PROGRAMS += $(harness_programs)
 	%D%/fields_open.c %D%/fields_copies.c
 %C%_fields_LDADD =
 %C%_frames_LDADD = libhost.la
+%C%_labeled_LDADD = libloader.la
 %C%_leaser_LDADD = libhost.la
 %C%_leaky_LDADD = libleak.la
 %C%_mkset_SOURCES = %D%/mkset.c %D%/content.h
