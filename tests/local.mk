@@ -10,6 +10,7 @@ TEST_EXTENSIONS = .sh
 SH_LOG_COMPILER = $(SHELL)
 EXTRA_DIST += %D%/lib.sh %D%/gen.sh %D%/hub.sh %D%/cache.sh %D%/cachecmd.sh \
 	%D%/run.sh %D%/compat.sh %D%/preloaded.sh %D%/faults.sh %D%/suite.sh %D%/emulate.sh \
+	%D%/run.sh %D%/compat.sh %D%/pytest.sh %D%/preloaded.sh %D%/faults.sh %D%/suite.sh \
 	%D%/check-all %D%/fresh-debian
 
 include %D%/harness/local.mk
@@ -26,6 +27,7 @@ unit_tests = \
 	%D%/unit_meminfo \
 	%D%/unit_hist \
 	%D%/unit_parse \
+	%D%/unit_rng \
 	%D%/unit_crc32c \
 	%D%/unit_env \
 	%D%/unit_io \
@@ -38,6 +40,7 @@ unit_tests = \
 	%D%/unit_progress \
 	%D%/unit_json \
 	%D%/unit_args \
+	%D%/unit_cut \
 	%D%/unit_say \
 	%D%/unit_command \
 	%D%/unit_roots \
@@ -68,7 +71,13 @@ unit_tests = \
 	%D%/unit_job_env \
 	%D%/unit_wait_line \
 	%D%/unit_saved \
+	%D%/unit_labels \
+	%D%/unit_ledger \
+	%D%/unit_order \
+	%D%/unit_plan \
+	%D%/unit_pipeline \
 	%D%/unit_guard \
+	%D%/unit_picture \
 	%D%/unit_gen_picture \
 	%D%/unit_gen_plan \
 	%D%/unit_gen_tar \
@@ -82,6 +91,8 @@ preload_ldadd = libleak.la libpreload.la $(CMOCKA_LIBS)
 %C%_unit_container_LDADD = $(preload_ldadd)
 %C%_unit_filter_LDADD = $(preload_ldadd)
 %C%_unit_word_LDADD = $(preload_ldadd)
+jpegs = %D%/harness/jpegs.c %D%/harness/jpegs.h
+%C%_unit_picture_SOURCES = %D%/unit_picture.c $(jpegs)
 fake_hub = %D%/harness/fakehub.c %D%/harness/fakehub.h
 %C%_unit_data_SOURCES = %D%/unit_data.c $(fake_hub)
 %C%_unit_get_SOURCES = %D%/unit_get.c $(fake_hub)
@@ -151,6 +162,9 @@ scenarios = \
 	%D%/l0602-emulate.sh \
 	%D%/l0603-emulate-resume.sh \
 	%D%/l0604-example.sh \
+	%D%/d0600-parity.sh \
+	%D%/d0601-laws.sh \
+	%D%/d0602-loader-torch.sh \
 	%D%/n0001-failing-memory.sh \
 	%D%/n0002-failing-output.sh \
 	%D%/n0003-storm.sh \
@@ -214,6 +228,7 @@ scenarios = \
 dist_check_SCRIPTS += $(scenarios)
 TESTS += $(scenarios)
 
+include %D%/python/local.mk
 include %D%/model/local.mk
 include %D%/fuzz/local.mk
 include %D%/bench/local.mk

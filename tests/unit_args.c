@@ -322,6 +322,39 @@ sixty_four_options(void **state)
 	assert_int_equal(args_parse(many, 2, twice, &a, &err), -EINVAL);
 }
 
+/* What has no command line sets options one by one. */
+static void
+one_by_one(void **state)
+{
+	struct options {
+		bool flag;
+		uint64_t count;
+	} o = { false, 7 };
+	static const struct arg_option few[] = {
+		{ .name = "flag", .kind = ARG_FLAG,
+		  .offset = offsetof(struct options, flag) },
+		{ .name = "count", .kind = ARG_COUNT, .value = "N", .max = 9,
+		  .offset = offsetof(struct options, count) },
+		{ .name = NULL },
+	};
+	struct ds_err err;
+
+	(void)state;
+	assert_int_equal(args_set(few, &o, "flag", "yes", &err), 0);
+	assert_true(o.flag);
+	assert_int_equal(args_set(few, &o, "flag", "no", &err), 0);
+	assert_false(o.flag);
+	assert_int_equal(args_set(few, &o, "flag", "", &err), -EINVAL);
+	assert_string_equal(err.text, "flag: '' is neither yes nor no");
+	assert_int_equal(args_set(few, &o, "count", "9", &err), 0);
+	assert_int_equal(args_set(few, &o, "count", "10", &err), -ERANGE);
+	assert_int_equal(o.count, 9);
+	assert_int_equal(args_set(few, &o, "coumt", "9", &err), -ENOENT);
+	assert_string_equal(err.text,
+	    "there is no option 'coumt': did you mean 'count'?");
+	assert_int_equal(args_set(few, &o, "", "9", NULL), -ENOENT);
+}
+
 UNIT_MAIN(
 	UNIT(good_lines),
 	UNIT(command_ends_the_options),
@@ -329,4 +362,5 @@ UNIT_MAIN(
 	UNIT(wrong_lines),
 	UNIT(long_words_are_cut),
 	UNIT(help_and_version_come_first),
-	UNIT(sixty_four_options))
+	UNIT(sixty_four_options),
+	UNIT(one_by_one))

@@ -254,12 +254,33 @@ sentences_say_what_would_be_right(void **state)
 	assert_non_null(strstr(err.text, "xxx...' is not a size"));
 }
 
+static void
+decimals(void **state)
+{
+	static const char *const wrong[] = { "", ".", "-1", "1e3", "nan",
+	    "inf", "0x1", " 1", "1 ", "1,5", "1.5.2" };
+	double x = 7;
+
+	(void)state;
+	assert_int_equal(parse_decimal("0.485", &x, NULL), 0);
+	assert_true(x == 0.485);
+	assert_int_equal(parse_decimal("1.3333333333333333", &x, NULL), 0);
+	assert_true(x == 4. / 3);
+	assert_int_equal(parse_decimal("3", &x, NULL), 0);
+	for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
+		assert_int_equal(parse_decimal(wrong[i], &x, NULL), -EINVAL);
+	assert_int_equal(parse_decimal("99999999999999999999", &x, NULL),
+	    -ERANGE);
+	assert_true(x == 3);
+}
+
 /* Where the decimal point is a comma, "1.5G" is still one and a half. */
 static void
 locale_changes_nothing(void **state)
 {
 	struct lconv *now;
 	uint64_t n;
+	double x;
 
 	(void)state;
 	if (setlocale(LC_ALL, "de_DE.UTF-8") == NULL &&
@@ -270,6 +291,8 @@ locale_changes_nothing(void **state)
 	assert_int_equal(parse_size("1.5G", &n, NULL), 0);
 	assert_int_equal(n, 1536 * KI * KI);
 	assert_int_equal(parse_size("1,5G", &n, NULL), -EINVAL);
+	assert_int_equal(parse_decimal("0.25", &x, NULL), 0);
+	assert_true(x == 0.25);
 	setlocale(LC_ALL, "C");
 }
 
@@ -279,6 +302,7 @@ UNIT_MAIN(
 	UNIT(counts),
 	UNIT(shares),
 	UNIT(budgets),
+	UNIT(decimals),
 	UNIT(sentences_say_what_would_be_right),
 	/* A locale stays loaded: no check for leaks. */
 	cmocka_unit_test(locale_changes_nothing))
