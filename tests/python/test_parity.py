@@ -253,6 +253,8 @@ NORMALS = [(oracle.MEAN, oracle.STD), ([0, 0, 0], [1, 1, 1]),
            ([0.5, 0.5, 0.5], [0.5, 0.5, 0.5]),
            ([0.4914, 0.4822, 0.4465], [0.2023, 0.1994, 0.2010]),
            ([1, 0.1, 0.9], [0.003, 7, 0.99999]),
+           # Many are half-way between two numbers of bf16, or of fp16.
+           ([0.5 / 255, 0.0625 / 255, 0.1875 / 255], [1 / 255] * 3),
            # Past the range of fp16, and below its smallest normal number.
            ([0.3, 0.2, 0.1], [0.00001, 20000, 3000000])]
 
