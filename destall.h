@@ -241,18 +241,21 @@ DS_EXPORT int ds_loader_next(struct ds_loader *loader,
 	/* 1: a batch, the job's until it releases it or closes the loader; it
 	 * may keep any number.
 	 * 0: the epoch is over; the next call begins the next one.
-	 * -ENOENT: there are no more epochs; -errno: a sample that could not
-	 * be made, named in the text; the next call goes on behind its batch. */
+	 * -ENOENT: there are no more epochs, and nothing else; -ENOMEM for a
+	 * batch: the next call tries again; -errno: a sample that could not be
+	 * made, named in the text (-ESTALE: its file is gone): the next call
+	 * goes on behind its batch. */
 
 DS_EXPORT void ds_loader_release(struct ds_loader *loader,
     struct ds_batch **batch);
 
 DS_EXPORT int64_t ds_loader_samples(struct ds_loader *loader,
     struct ds_err *err);
-	/* In an epoch, bad ones included. */
+	/* In an epoch, of this rank, bad ones included. */
 
 DS_EXPORT const char *ds_loader_class(struct ds_loader *loader, int64_t label);
-	/* The name of a label, valid as long as the loader; or NULL. */
+	/* The name of a label, or NULL; valid until an option is set or the
+	 * loader is closed. */
 
 #define DS_POSITION_TEXT 256
 

@@ -10,6 +10,8 @@
 #include <sched.h>
 #include <stddef.h>
 
+#include "base/cgroup.h"
+
 #define MAX_CPUS	(1u << 16)
 
 /* A machine may have more than a cpu_set_t holds. */
@@ -30,4 +32,17 @@ cpus_usable(void)
 		CPU_FREE(set);
 	}
 	return nr > 0 ? nr : 1;
+}
+
+unsigned
+cpus_granted(const char *root)
+{
+	unsigned usable = cpus_usable();
+	struct cgroup g;
+	double quota;
+
+	if (cgroup_find(&g, root, "cpu", NULL) < 0 ||
+	    cgroup_cpus(&g, &quota, NULL) < 0 || quota <= 0 || quota >= usable)
+		return usable;
+	return quota < 1 ? 1 : (unsigned)quota;
 }

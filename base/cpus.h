@@ -7,7 +7,11 @@
 #define BASE_CPUS_H
 
 unsigned cpus_usable(void);
-	/* By the affinity mask; 1 if it cannot be told.  A quota of the cgroup
-	 * is another matter: cgroup_cpus(). */
+	/* By the affinity mask; 1 if it cannot be told. */
+
+unsigned cpus_granted(const char *root);
+	/* How many threads can run all the time: by the affinity mask and by
+	 * the cgroup's quota; at least one.  What cannot be read does not
+	 * limit.  root is "/" in earnest, a made-up tree in tests. */
 
 #endif

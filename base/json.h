@@ -25,11 +25,7 @@ json_t *json_text(const char *bytes);
 
 int json_doc_write(json_t *doc, const char *path, struct ds_err *err);
 	/* Takes the document over and writes it to standard output, or, if
-	 * path is not NULL, to a file that appears complete or not at all,
-	 * in place of an old one, whose mode it keeps; a new one has the mode
-	 * that the umask leaves.  Where a folder allows no new file, the old
-	 * one is written in place.  What is no file (/dev/null, a FIFO) and
-	 * what is open already (/dev/stdout, /dev/fd/3) is written to. */
+	 * path is not NULL, there (base/outfile.h). */
 
 int json_doc_parse(json_t **doc, const char *text, size_t len,
     const char *name, struct ds_err *err);

@@ -31,6 +31,7 @@ libhost_la_SOURCES += \
 	%D%/progress.c %D%/progress.h \
 	%D%/say.c %D%/say.h \
 	%D%/stop.c %D%/stop.h \
+	%D%/outfile.c %D%/outfile.h \
 	%D%/json.c %D%/json.h \
 	%D%/command.c %D%/command.h
 # end of libhost_la_SOURCES

@@ -144,6 +144,16 @@ ds_data_find(const struct ds_data *data, const char *name)
 	    find_listed(&data->listing, name);
 }
 
+bool
+data_is_ready(const struct ds_data *d, uint64_t i)
+{
+	const struct index *x = d->index.index;
+
+	/* relaxed: a guess; the get looks again */
+	return x != NULL && item_state(atomic_load_explicit(&x->items[i].word,
+	    memory_order_relaxed)) == ITEM_READY;
+}
+
 /*--- epochs and counts ---------------------------------------------------*/
 
 void

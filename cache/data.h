@@ -81,6 +81,9 @@ const struct listing_item *data_key(const struct ds_data *d, uint64_t i);
 const char *data_name(const struct ds_data *d, uint64_t i);
 	/* NULL if the index is not sound. */
 
+bool data_is_ready(const struct ds_data *d, uint64_t i);
+	/* Was it in the cache just now?  A get will hardly wait then. */
+
 static inline bool
 data_is_ours(const struct ds_data *d)
 {

@@ -5,6 +5,7 @@ EXTRA_DIST += \
 	%D%/datasets.md \
 	%D%/dependencies.md \
 	%D%/examples/epochs.c \
+	%D%/examples/train.c \
 	%D%/glossary.md \
 	%D%/performance.md \
 	%D%/reliability.md

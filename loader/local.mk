@@ -1,7 +1,34 @@
-# loader: from the cache to the job: the commands that start jobs.
+# loader: from the cache to the job: the native loader, and the commands that
+# start jobs.
 
 # Where the preload object is.
 AM_CPPFLAGS += -DPKGLIBDIR='"$(pkglibdir)"'
+
+# The native loader, from the plan to the batch.
+libloader_la_SOURCES += \
+	%D%/loader_options.c %D%/loader_options.h \
+	%D%/order.c %D%/order.h \
+	%D%/plan.c %D%/plan.h \
+	%D%/position.c %D%/position.h \
+	%D%/batch.c %D%/batch.h \
+	%D%/shelf.c %D%/shelf.h \
+	%D%/pipeline.c %D%/pipeline.h \
+	%D%/workers.c %D%/workers.h \
+	%D%/bad.c %D%/bad.h \
+	%D%/loader_place.c \
+	%D%/loader_start.c \
+	%D%/loader_next.c \
+	%D%/loader.c %D%/loader.h
+# end of libloader_la_SOURCES
+
+# Which samples there are, and which were given.
+libloader_la_SOURCES += \
+	%D%/lines.c %D%/lines.h \
+	%D%/label_list.c %D%/label_list.h \
+	%D%/labels.c %D%/labels.h \
+	%D%/ledger_line.c %D%/ledger_line.h \
+	%D%/ledger.c %D%/ledger.h
+# end of libloader_la_SOURCES
 
 libhost_la_SOURCES += \
 	%D%/object.c %D%/object.h \
@@ -12,5 +39,11 @@ libhost_la_SOURCES += \
 	%D%/saved.c %D%/saved.h \
 	%D%/cmd_job.c %D%/cmd_job.h \
 	%D%/cmd_run.c \
-	%D%/cmd_env.c
+	%D%/cmd_env.c \
+	%D%/emulate_step.c %D%/emulate_job.c %D%/emulate_job.h \
+	%D%/emulate_set.c \
+	%D%/emulate.c %D%/emulate.h \
+	%D%/emulate_print.c \
+	%D%/emulate_json.c \
+	%D%/cmd_emulate.c
 # end of libhost_la_SOURCES

@@ -12,6 +12,7 @@ man_templates = \
 	%D%/destall-gen.1.in \
 	%D%/destall-run.1.in \
 	%D%/destall-env.1.in \
+	%D%/destall-emulate.1.in \
 	%D%/destall-cache.1.in \
 	%D%/destall-serve.1.in \
 	%D%/destall-completion.1.in \

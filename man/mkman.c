@@ -4,8 +4,9 @@
  *
  *     mkman destall-gen < destall-gen.1.in > destall-gen.1
  *
- * A line of the template that reads @HEAD@, @SYNOPSIS@, @OPTIONS@ or
- * @COMMANDS@ is replaced; every other line is copied.
+ * A line of the template that reads @HEAD@, @SYNOPSIS@, @OPTIONS@,
+ * @COMMANDS@ or @LOADER@ (the options of the loader, by name) is replaced;
+ * every other line is copied.
  */
 
 #include <config.h>
@@ -16,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "destall.h"
 #include "tool/commands.h"
 
 /* A hyphen in running text is a minus in what the user types. */
@@ -98,12 +100,33 @@ put_commands(void)
 }
 
 static void
+put_loader(void)
+{
+	for (const struct ds_option *o = ds_loader_options(); o->name != NULL;
+	    o++) {
+		fputs(".TP\n\\fB", stdout);
+		put_roff(o->name);
+		fputs("\\fR", stdout);
+		if (o->value[0] != '\0') {
+			fputs("=\\fI", stdout);
+			put_roff(o->value);
+			fputs("\\fR", stdout);
+		}
+		putchar('\n');
+		put_roff(o->help);
+		putchar('\n');
+	}
+}
+
+static void
 put_line(const char *line, const char *page, const struct command *c)
 {
 	if (strcmp(line, "@HEAD@\n") == 0)
 		put_head(page);
 	else if (strcmp(line, "@COMMANDS@\n") == 0)
 		put_commands();
+	else if (strcmp(line, "@LOADER@\n") == 0)
+		put_loader();
 	else if (c != NULL && strcmp(line, "@SYNOPSIS@\n") == 0)
 		put_synopsis(c);
 	else if (c != NULL && strcmp(line, "@OPTIONS@\n") == 0)

@@ -25,15 +25,21 @@
 enum sample_type { SAMPLE_U8, SAMPLE_F16, SAMPLE_BF16, SAMPLE_F32, NR_SAMPLE_TYPES };
 enum sample_layout { SAMPLE_NCHW, SAMPLE_NHWC, NR_SAMPLE_LAYOUTS };
 
+/* What a division is replaced by: the divisor's inverse in two parts. */
+struct inverse {
+	float	high, low;
+};
+
 /* How bytes become numbers: ((v / 255) - mean) / std, each step rounded to a
  * float, as torchvision's ToTensor and Normalize do. */
 struct emit {
 	enum sample_type	type;
 	enum sample_layout	layout;
 	uint32_t		width, height;
-	bool			is_exact;	/* the short way in emit.c gives
-						 * the table's values */
+	bool			is_exact;	/* by_255 and by_std give the
+						 * table's values, all of them */
 	float			mean[3], std[3];
+	struct inverse		by_255, by_std[3];
 	float			table[3][256];
 	uint16_t		half[3][256];	/* the same as F16 or BF16 */
 };

@@ -168,7 +168,7 @@ ds_prep_bytes(struct ds_prep *prep, struct ds_err *err)
 static int
 find_room(struct ds_prep *p, struct ds_err *err)
 {
-	uint32_t nr = p->down.stride;
+	uint32_t nr = p->down.most;
 	size_t bytes = 3 * p->plane;
 
 	if (nr <= p->nr_lines)
@@ -266,7 +266,7 @@ start(struct ds_prep *p, const struct ds_cut *cut, struct ds_err *err)
 {
 	const struct settings *s = &p->settings;
 	struct taps_axis x = { .out = cut->to_width, .first = cut->at_x,
-	    .nr = s->width, .reversed = cut->flip != 0 };
+	    .nr = s->width, .reversed = cut->flip != 0, .stepped = true };
 	struct taps_axis y = { .out = cut->to_height, .first = cut->at_y,
 	    .nr = s->height };
 	unsigned d = picture_shrink(p->picture, choose_denominator(s, cut));

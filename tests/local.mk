@@ -9,6 +9,7 @@ AM_TESTS_ENVIRONMENT = \
 TEST_EXTENSIONS = .sh
 SH_LOG_COMPILER = $(SHELL)
 EXTRA_DIST += %D%/lib.sh %D%/gen.sh %D%/hub.sh %D%/cache.sh %D%/cachecmd.sh \
+	%D%/run.sh %D%/compat.sh %D%/preloaded.sh %D%/faults.sh %D%/suite.sh %D%/emulate.sh \
 	%D%/run.sh %D%/compat.sh %D%/pytest.sh %D%/preloaded.sh %D%/faults.sh %D%/suite.sh \
 	%D%/check-all %D%/fresh-debian
 
@@ -70,7 +71,13 @@ unit_tests = \
 	%D%/unit_job_env \
 	%D%/unit_wait_line \
 	%D%/unit_saved \
+	%D%/unit_labels \
+	%D%/unit_ledger \
+	%D%/unit_order \
+	%D%/unit_plan \
+	%D%/unit_pipeline \
 	%D%/unit_guard \
+	%D%/unit_picture \
 	%D%/unit_gen_picture \
 	%D%/unit_gen_plan \
 	%D%/unit_gen_tar \
@@ -84,6 +91,8 @@ preload_ldadd = libleak.la libpreload.la $(CMOCKA_LIBS)
 %C%_unit_container_LDADD = $(preload_ldadd)
 %C%_unit_filter_LDADD = $(preload_ldadd)
 %C%_unit_word_LDADD = $(preload_ldadd)
+jpegs = %D%/harness/jpegs.c %D%/harness/jpegs.h
+%C%_unit_picture_SOURCES = %D%/unit_picture.c $(jpegs)
 fake_hub = %D%/harness/fakehub.c %D%/harness/fakehub.h
 %C%_unit_data_SOURCES = %D%/unit_data.c $(fake_hub)
 %C%_unit_get_SOURCES = %D%/unit_get.c $(fake_hub)
@@ -150,6 +159,9 @@ scenarios = \
 	%D%/c0716-torch.sh \
 	%D%/c0717-paths.sh \
 	%D%/c0720-law.sh \
+	%D%/l0602-emulate.sh \
+	%D%/l0603-emulate-resume.sh \
+	%D%/l0604-example.sh \
 	%D%/d0600-parity.sh \
 	%D%/d0601-laws.sh \
 	%D%/d0602-loader-torch.sh \
@@ -180,6 +192,8 @@ scenarios = \
 	%D%/n0415-failing-points.sh \
 	%D%/n0420-cache-midway.sh \
 	%D%/n0421-cache-relisted.sh \
+	%D%/n0603-emulate-bad.sh \
+	%D%/n0604-emulate-faults.sh \
 	%D%/n0700-cache-full.sh \
 	%D%/n0701-files-change.sh \
 	%D%/n0702-no-hub.sh \
@@ -207,6 +221,7 @@ scenarios = \
 	%D%/x0502-orphan-writer.sh \
 	%D%/x0503-exec-segv.sh \
 	%D%/x0504-insert-signal.sh \
+	%D%/x0603-emulate-kill.sh \
 	%D%/x0700-hub-killed.sh \
 	%D%/x0701-reader-killed.sh
 # end of scenarios

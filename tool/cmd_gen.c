@@ -7,17 +7,14 @@
 #include <config.h>
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/command.h"
 #include "base/json.h"
+#include "base/outfile.h"
 #include "base/parse.h"
 #include "base/say.h"
 #include "base/stop.h"
@@ -108,62 +105,14 @@ check_usage(const struct gen_options *o, const char *dir)
 	return STATUS_USAGE;
 }
 
-/* May a file be made, or replaced, in the folder of this path? */
-static int
-check_folder(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	char *folder;
-	int rc;
-
-	if (asprintf(&folder, "%.*s.", slash == NULL ? 0 :
-	    (int)(slash - path + 1), path) < 0)
-		say_no_memory();
-	rc = faccessat(AT_FDCWD, folder, W_OK | X_OK, AT_EACCESS) != 0 ?
-	    -errno : 0;
-	free(folder);
-	return rc;
-}
-
-/* A file is replaced, where a link leads to it; what is no file is written
- * to; see json_doc_write(). */
-static int
-try_output(const char *path)
-{
-	struct stat st;
-	char *target;
-	int rc;
-
-	if (stat(path, &st) != 0) {
-		rc = -errno;
-		return rc == -ENOENT && lstat(path, &st) != 0 ?
-		    check_folder(path) : rc;
-	}
-	if (S_ISDIR(st.st_mode))
-		return -EISDIR;
-	if (faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) != 0)
-		return -errno;
-	if (!S_ISREG(st.st_mode))
-		return 0;
-	target = realpath(path, NULL);
-	if (target == NULL)
-		return -errno;
-	rc = check_folder(target);
-	free(target);
-	return rc;
-}
-
 /* Before the work, which may take an hour, and not after it. */
 static int
 check_output(const char *path)
 {
 	struct ds_err err;
-	int rc = path == NULL ? 0 : try_output(path);
 
-	if (rc == 0)
+	if (path == NULL || outfile_check(path, &err) == 0)
 		return STATUS_OK;
-	errno = -rc;
-	err_errno(&err, "cannot write %s", path);
 	return say_failure(&err, STATUS_FAILED);
 }
 

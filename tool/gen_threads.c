@@ -47,23 +47,10 @@ read_free_memory(const char *root)
 	return available;
 }
 
-static unsigned
-count_processors(const char *root)
-{
-	unsigned usable = cpus_usable();
-	struct cgroup g;
-	double quota;
-
-	if (cgroup_find(&g, root, "cpu", NULL) < 0 ||
-	    cgroup_cpus(&g, &quota, NULL) < 0 || quota <= 0 || quota >= usable)
-		return usable;
-	return quota < 1 ? 1 : (unsigned)quota;
-}
-
 unsigned
 gen_threads_choose(const char *root, uint64_t memory)
 {
-	unsigned processors = count_processors(root);
+	unsigned processors = cpus_granted(root);
 	uint64_t room;
 
 	must(memory > 0);

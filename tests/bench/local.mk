@@ -35,7 +35,7 @@ check_PROGRAMS += $(bench_programs)
 %C%_open_loop_LDADD =
 %C%_start_loop_LDADD =
 %C%_epoch_loop_LDADD =
-EXTRA_DIST += $(benches) %D%/likeness %D%/bench.py %D%/service.py %D%/test_bench.py %D%/README.md
+EXTRA_DIST += $(benches) %D%/likeness %D%/photos %D%/bench.py %D%/service.py %D%/test_bench.py %D%/README.md
 
 bench-programs: $(bench_programs) tests/harness/mkset tests/harness/job \
 	tests/shim/slow.la

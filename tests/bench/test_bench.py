@@ -13,6 +13,7 @@ import tempfile
 import unittest
 
 import bench
+import decode_profile
 
 
 def load(name):
@@ -260,6 +261,63 @@ class Minio(unittest.TestCase):
             self.assertAlmostEqual(o["random replacement"], rr, places=3)
             self.assertAlmostEqual(o["LRU"], lru, places=3)
         self.assertEqual(self.minio.oracles(1), {})
+
+
+class DecodeProfile(unittest.TestCase):
+    """tests/bench/decode_profile.py"""
+
+    TEXT = """\
+events: Ir
+ob=(1) /bin/loop
+fl=(1) loop.c
+fn=(1) measured
+10 5
+cob=(2) /lib/libjpeg.so.62
+cfn=(2) jpeg_read_scanlines
+calls=3 0
+11 1000
+cfn=(3) across
+calls=2 20
++1 70
+
+fn=(3)
+20 60
+fi=(2) inlined.h
+* 10
+
+ob=(2)
+fl=(3) ???
+fn=(2)
+0 100
+cfn=(4) 0x0000000000000010
+calls=3 0
+0 900
+
+fn=(4)
+0 850
+cob=(1)
+cfn=(5) memset
+calls=1 0
+0 50
+
+ob=(1)
+fn=(5)
+0 50
+"""
+    METHODS = {"entropy": 16, "idct": 32, "upsample": 48}
+
+    def test_groups_add_up(self):
+        p = decode_profile.Profile(self.TEXT)
+        self.assertEqual(p.total(), 1075)
+        groups = decode_profile.split(p, self.METHODS, 1)
+        self.assertEqual({k: v for k, v in groups.items() if v}, {
+            "entropy decoding": 900, "rest of libjpeg": 100, "across": 70,
+            "rest": 5})
+
+    def test_for_each_image(self):
+        groups = decode_profile.split(decode_profile.Profile(self.TEXT),
+                                      self.METHODS, 10)
+        self.assertEqual(groups["across"], 7)
 
 
 if __name__ == "__main__":

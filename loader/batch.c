@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * batch.c: the memory of a batch, and how far each of its samples is.
+ * Runs in clients, in any of their threads.
+ */
+
+#include <config.h>
+
+#include "loader/batch.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/must.h"
+
+#define HUGE_PAGE	((size_t)2 << 20)
+
+/* Whole pages, for devices that copy from them; large ones where the system
+ * gives them on demand, because every sample is written from end to end. */
+static void *
+find_memory(size_t bytes)
+{
+	size_t align = (size_t)sysconf(_SC_PAGESIZE);
+	void *p;
+
+	if (bytes >= 2 * HUGE_PAGE)
+		align = HUGE_PAGE;
+	if (posix_memalign(&p, align, bytes) != 0)
+		return NULL;
+	if (align == HUGE_PAGE)		/* a wish */
+		(void)madvise(p, bytes, MADV_HUGEPAGE);
+	return p;
+}
+
+struct batch *
+batch_new(uint32_t room, size_t sample_bytes)
+{
+	struct batch *b = calloc(1, sizeof *b);
+
+	must(room > 0 && sample_bytes > 0);
+	if (b == NULL)
+		return NULL;
+	b->magic = BATCH_MAGIC;
+	b->room = room;
+	b->given.sample_bytes = sample_bytes;
+	if (__builtin_mul_overflow(room, sample_bytes, &b->bytes))
+		goto free_batch;
+	b->slots = calloc(room, sizeof *b->slots);
+	b->labels = calloc(room, sizeof *b->labels);
+	b->items = calloc(room, sizeof *b->items);
+	b->positions = calloc(room, sizeof *b->positions);
+	b->states = calloc(room, sizeof *b->states);
+	if (b->slots == NULL || b->labels == NULL || b->items == NULL ||
+	    b->positions == NULL || b->states == NULL)
+		goto free_batch;
+	b->given.samples = find_memory(b->bytes);
+	if (b->given.samples == NULL)
+		goto free_batch;
+	return b;
+free_batch:
+	batch_free(b);
+	return NULL;
+}
+
+void
+batch_free(struct batch *b)
+{
+	must_be(b, BATCH_MAGIC);
+	batch_clear(b);
+	free(b->given.samples);
+	free(b->states);
+	free(b->positions);
+	free(b->items);
+	free(b->labels);
+	free(b->slots);
+	b->magic = 0;
+	free(b);
+}
+
+void
+batch_clear(struct batch *b)
+{
+	for (uint32_t i = 0; i < b->nr; i++)
+		free(b->slots[i].why);
+	if (b->nr > 0)
+		memset(b->slots, 0, b->nr * sizeof *b->slots);
+	b->nr = b->nr_left = b->nr_wanted = b->first = 0;
+	b->next = NULL;
+}
+
+struct batch *
+batch_of(struct ds_batch *given)
+{
+	struct batch *b = (struct batch *)(void *)((char *)given -
+	    offsetof(struct batch, given));
+
+	must_be(b, BATCH_MAGIC);
+	return b;
+}
+
+/*--- for the job ---------------------------------------------------------*/
+
+static void
+move_up(struct batch *b, uint32_t to, uint32_t from)
+{
+	if (to == from)
+		return;
+	memcpy(batch_sample(b, to), batch_sample(b, from),
+	    b->given.sample_bytes);
+	b->labels[to] = b->labels[from];
+	b->items[to] = b->items[from];
+	b->positions[to] = b->positions[from];
+}
+
+void
+batch_finish(struct batch *b, bool substitutes)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < b->nr; i++) {
+		int rc = b->slots[i].rc;
+
+		must(b->slots[i].state == SLOT_DONE);
+		if (rc < 0 && !substitutes)
+			continue;
+		move_up(b, count, i);
+		b->states[count++] = rc < 0 ? DS_SAMPLE_SUBSTITUTE :
+		    (uint8_t)rc;
+	}
+	b->given.count = count;
+	b->given.skipped = b->nr - count;
+	b->given.labels = b->labels;
+	b->given.items = b->items;
+	b->given.positions = b->positions;
+	b->given.states = b->states;
+}

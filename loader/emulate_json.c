@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * emulate_json.c: what an emulated job has measured, as JSON.
+ * Runs in the command only.
+ */
+
+#include <config.h>
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/say.h"
+#include "destall.h"
+#include "loader/emulate.h"
+
+static json_t *
+must_have(json_t *value)
+{
+	if (value == NULL)
+		say_no_memory();
+	return value;
+}
+
+static void
+append(json_t *array, json_t *value)
+{
+	if (json_array_append_new(array, must_have(value)) != 0)
+		say_no_memory();
+}
+
+/* Members of the second into the first. */
+static void
+add(json_t *object, json_t *more)
+{
+	if (json_object_update(object, must_have(more)) != 0)
+		say_no_memory();
+	json_decref(more);
+}
+
+static double
+seconds(uint64_t ns)
+{
+	return (double)ns / (double)NS_PER_S;
+}
+
+static json_t *
+make_speed(const struct emulate_epoch *at)
+{
+	return must_have(json_pack("{sI sf sf sf}",
+	    "samples", (json_int_t)at->samples,
+	    "seconds", seconds(at->elapsed_ns),
+	    "samples_per_s", emulate_rate(at),
+	    "stall_share", emulate_stall(at)));
+}
+
+static json_t *
+make_epochs(const struct emulate_result *r)
+{
+	json_t *list = must_have(json_array()), *one;
+
+	for (size_t i = 0; i < r->nr_epochs; i++) {
+		const struct emulate_epoch *at = &r->epochs[i];
+
+		one = must_have(json_pack("{sI}",
+		    "epoch", (json_int_t)at->epoch));
+		add(one, make_speed(at));
+		add(one, json_pack("{sI sb}",
+		    "skipped", (json_int_t)at->skipped,
+		    "complete",
+		    (int)(at->samples + at->skipped == r->samples)));
+		append(list, one);
+	}
+	return list;
+}
+
+static json_t *
+make_bad(const struct emulate *e)
+{
+	json_t *list = must_have(json_array());
+	struct ds_info info;
+	struct ds_bad bad;
+
+	for (uint64_t i = 0; ds_loader_bad(e->loader, i, &bad) == 0; i++) {
+		if (ds_data_info(e->data, bad.item, &info) < 0)
+			info.name = "";
+		append(list, json_pack("{so sI sI so}",
+		    "sample", json_text(info.name),
+		    "epoch", (json_int_t)bad.epoch,
+		    "position", (json_int_t)bad.position,
+		    "why", json_text(emulate_reason(bad.why, info.name))));
+	}
+	return list;
+}
+
+static json_t *
+make_cache(const struct emulate *e)
+{
+	struct ds_counts c;
+
+	ds_data_counts(e->data, &c);
+	return must_have(json_pack("{sb sI sI sI sI}",
+	    "in_use", (int)(e->hub != NULL && c.cached != 0),
+	    "hits", (json_int_t)c.hits,
+	    "misses", (json_int_t)c.misses,
+	    "storage_reads", (json_int_t)c.storage_reads,
+	    "storage_bytes", (json_int_t)c.storage_bytes));
+}
+
+static json_t *
+make_loader(const struct emulate *e)
+{
+	struct ds_loader_counts c;
+
+	ds_loader_counts(e->loader, &c);
+	return must_have(json_pack("{sI sI sI sI sI sI sf sf sI}",
+	    "threads", (json_int_t)c.threads,
+	    "readers", (json_int_t)c.readers,
+	    "skipped", (json_int_t)c.skipped,
+	    "substituted", (json_int_t)c.substituted,
+	    "cut_short", (json_int_t)c.cut_short,
+	    "batches", (json_int_t)c.batches,
+	    "fetch_seconds", seconds(c.fetch_ns),
+	    "prep_seconds", seconds(c.prep_ns),
+	    "batch_memory_bytes", (json_int_t)c.memory_bytes));
+}
+
+int
+emulate_write_json(const struct emulate *e, const char *path,
+    struct ds_err *err)
+{
+	const struct emulate_result *r = &e->result;
+	json_t *doc = json_doc_new();
+
+	add(doc, json_pack("{so}", "epochs", make_epochs(r)));
+	add(doc, make_speed(&r->all));
+	add(doc, json_pack("{sf sI}",
+	    "cpu_seconds", seconds(r->cpu_ns),
+	    "peak_bytes", (json_int_t)r->peak_bytes));
+	add(doc, json_pack("{so sI sI sI sf ss ss ss}",
+	    "data", json_text(e->options->data),
+	    "samples_per_epoch", (json_int_t)r->samples,
+	    "batch", (json_int_t)e->options->batch,
+	    "seed", (json_int_t)e->options->seed,
+	    "step_ms", (double)e->options->step_ns / (double)NS_PER_MS,
+	    "order", emulate_orders[e->options->order],
+	    "touch", emulate_touches[e->options->touch],
+	    "on_bad", emulate_on_bad[e->options->on_bad]));
+	add(doc, make_loader(e));
+	add(doc, json_pack("{so so so}",
+	    "cache", make_cache(e),
+	    "bad", make_bad(e),
+	    "stopped_by_signal", r->signal == 0 ? json_null() :
+	    json_integer(r->signal)));
+	return json_doc_write(doc, path, err);
+}

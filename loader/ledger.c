@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * ledger.c: what a job was given, written down.  Runs in clients.
+ */
+
+#include <config.h>
+
+#include "loader/ledger.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/crc32c.h"
+#include "base/err.h"
+#include "base/io.h"
+#include "base/must.h"
+#include "loader/ledger_line.h"
+#include "loader/lines.h"
+
+#define LEDGER_MAGIC	0x1ed9e5a1u
+#define BUFFER		(64u << 10)
+
+struct ledger {
+	unsigned	magic;
+	int		fd;
+	bool		is_file;	/* a regular one: it can be cut */
+	int		failed;		/* the first -errno */
+	char		*path;
+	size_t		used;
+	char		buf[BUFFER];
+};
+
+static int
+fail_call(const struct ledger *l, int rc, struct ds_err *err)
+{
+	errno = -rc;
+	return err_errno(err, "ledger %s", l->path);
+}
+
+/*--- opening -------------------------------------------------------------*/
+
+/* A lock that the file system has none of is done without. */
+static int
+lock_file(struct ledger *l, struct ds_err *err)
+{
+	if (flock(l->fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
+		return 0;
+	return err_fail(err, -EBUSY, "ledger %s: another job writes it: "
+	    "every job has its own", l->path);
+}
+
+/* Where the last whole line ends. */
+static int
+find_end(const struct ledger *l, off_t size, off_t *end)
+{
+	char tail[LEDGER_LINE_MAX];
+	off_t from = size > (off_t)sizeof tail ? size - (off_t)sizeof tail : 0;
+	ssize_t n;
+	char *newline;
+
+	do
+		n = pread(l->fd, tail, (size_t)(size - from), from);
+	while (n < 0 && errno == EINTR);
+	if (n < 0)
+		return -errno;
+	newline = memrchr(tail, '\n', (size_t)n);
+	if (newline == NULL && from > 0)
+		return -EBADMSG;
+	*end = newline == NULL ? 0 : from + (newline + 1 - tail);
+	return 0;
+}
+
+static int
+cut_torn(struct ledger *l, off_t size, struct ds_err *err)
+{
+	off_t end = 0;
+	int rc = find_end(l, size, &end);
+
+	if (rc == -EBADMSG)
+		return err_fail(err, rc, "ledger %s: not a ledger: it ends in "
+		    "no line", l->path);
+	if (rc == 0 && end < size && ftruncate(l->fd, end) != 0)
+		rc = -errno;
+	return rc < 0 ? fail_call(l, rc, err) : 0;
+}
+
+static int
+begin_file(struct ledger *l, bool append, off_t size, struct ds_err *err)
+{
+	int rc = lock_file(l, err);
+
+	if (rc < 0 || size == 0)
+		return rc;
+	if (!append)
+		return err_fail(err, -EEXIST, "ledger %s: it has lines "
+		    "already: only a job that resumes adds to it", l->path);
+	return cut_torn(l, size, err);
+}
+
+/* Writing is never in the way of a pipe's reader, but waits for it. */
+static int
+open_file(struct ledger *l, bool append, struct ds_err *err)
+{
+	struct stat st;
+	int flags;
+
+	l->fd = open(l->path, (append ? O_RDWR : O_WRONLY) | O_CREAT |
+	    O_APPEND | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0666);
+	if (l->fd < 0)
+		return fail_call(l, -errno, err);
+	l->fd = io_out_of_the_way(l->fd);
+	flags = fcntl(l->fd, F_GETFL);
+	if (fstat(l->fd, &st) != 0 || flags < 0 ||
+	    fcntl(l->fd, F_SETFL, flags & ~O_NONBLOCK) != 0)
+		return fail_call(l, -errno, err);
+	l->is_file = S_ISREG(st.st_mode);
+	return l->is_file ? begin_file(l, append, st.st_size, err) : 0;
+}
+
+int
+ledger_open(struct ledger **out, const char *path, bool append,
+    struct ds_err *err)
+{
+	struct ledger *l = calloc(1, sizeof *l);
+	int rc;
+
+	if (l == NULL)
+		return err_fail(err, -ENOMEM, "ledger %s: no memory", path);
+	l->magic = LEDGER_MAGIC;
+	l->fd = -1;
+	l->path = strdup(path);
+	if (l->path == NULL)
+		rc = err_fail(err, -ENOMEM, "ledger %s: no memory", path);
+	else
+		rc = open_file(l, append, err);
+	if (rc < 0) {
+		(void)ledger_close(&l, NULL);
+		return rc;
+	}
+	*out = l;
+	return 0;
+}
+
+int
+ledger_close(struct ledger **lp, struct ds_err *err)
+{
+	struct ledger *l = *lp;
+	int rc = 0;
+
+	if (l == NULL)
+		return 0;
+	must_be(l, LEDGER_MAGIC);
+	*lp = NULL;
+	/* Some file systems say only now that there was no room. */
+	if (l->fd >= 0 && close(l->fd) != 0 && errno != EINTR)
+		rc = fail_call(l, -errno, err);
+	free(l->path);
+	l->magic = 0;
+	free(l);
+	return rc;
+}
+
+/*--- going on ------------------------------------------------------------*/
+
+/* Where the lines of a place and behind it begin; end: where all end. */
+static int
+find_place(struct ledger *l, struct lines *lines, uint64_t epoch,
+    uint64_t position, off_t *cut, struct ds_err *err)
+{
+	struct ledger_line line;
+	const char *fault;
+	bool is_behind = false;
+	size_t len = 0;
+	char *text = NULL;
+	int rc;
+
+	while ((rc = lines_next(lines, &text, &len)) == 1) {
+		bool behind;
+
+		fault = ledger_line_parse(&line, text, len);
+		if (fault != NULL)
+			return err_fail(err, -EBADMSG, "ledger %s: line %llu: "
+			    "%s", l->path, (unsigned long long)lines->number,
+			    fault);
+		behind = line.epoch > epoch ||
+		    (line.epoch == epoch && line.position >= position);
+		if (is_behind && !behind)
+			return err_fail(err, -EBADMSG, "ledger %s: line %llu "
+			    "is of a place before that of line %llu: is it "
+			    "another job's?", l->path,
+			    (unsigned long long)lines->number,
+			    (unsigned long long)lines->number - 1);
+		if (behind && !is_behind)
+			*cut = (off_t)lines->offset;
+		is_behind = behind;
+	}
+	if (rc == -E2BIG)
+		return err_fail(err, -EBADMSG, "ledger %s: line %llu is too "
+		    "long", l->path, (unsigned long long)lines->number);
+	return rc < 0 ? fail_call(l, rc, err) : is_behind;
+}
+
+int
+ledger_resume(struct ledger *l, uint64_t epoch, uint64_t position,
+    struct ds_err *err)
+{
+	struct lines lines;
+	off_t cut = 0;
+	int rc;
+
+	must_be(l, LEDGER_MAGIC);
+	if (!l->is_file)
+		return 0;
+	if (lseek(l->fd, 0, SEEK_SET) < 0)
+		return fail_call(l, -errno, err);
+	if (lines_init(&lines, l->fd, LEDGER_LINE_MAX) < 0)
+		return err_fail(err, -ENOMEM, "ledger %s: no memory", l->path);
+	rc = find_place(l, &lines, epoch, position, &cut, err);
+	lines_fini(&lines);
+	if (rc > 0 && ftruncate(l->fd, cut) != 0)
+		return fail_call(l, -errno, err);
+	return rc < 0 ? rc : 0;
+}
+
+/*--- writing -------------------------------------------------------------*/
+
+static int
+flush(struct ledger *l)
+{
+	int rc = io_write_all(l->fd, l->buf, l->used);
+
+	l->used = 0;
+	return rc;
+}
+
+/* Only whole lines are ever handed over. */
+static int
+put_line(struct ledger *l, const struct ledger_line *line,
+    const struct ds_data *data, uint64_t item)
+{
+	struct ds_info info = { .name = NULL };
+	int rc = 0;
+
+	if (BUFFER - l->used < LEDGER_LINE_MAX)
+		rc = flush(l);
+	if (rc < 0)
+		return rc;
+	if (ds_data_info(data, item, &info) < 0)
+		info.name = NULL;
+	l->used += ledger_line_put(l->buf + l->used, line, info.name, item);
+	return 0;
+}
+
+static int
+put_batch(struct ledger *l, const struct ds_batch *b,
+    const struct ds_data *data, const struct ledger_skip *skips, size_t nr)
+{
+	const char *samples = b->samples;
+	uint32_t i = 0;
+	size_t k = 0;
+	int rc = 0;
+
+	while (rc == 0 && (i < b->count || k < nr)) {
+		bool skip = i == b->count ||
+		    (k < nr && skips[k].position < b->positions[i]);
+		struct ledger_line line = {
+			.epoch = b->epoch, .batch = b->number, .skipped = skip,
+			.position = skip ? skips[k].position : b->positions[i],
+			.crc = skip ? 0 : crc32c(0, samples +
+			    i * b->sample_bytes, b->sample_bytes),
+		};
+
+		rc = put_line(l, &line, data, skip ? skips[k].item :
+		    b->items[i]);
+		if (skip)
+			k++;
+		else
+			i++;
+	}
+	return rc < 0 ? rc : flush(l);
+}
+
+int
+ledger_batch(struct ledger *l, const struct ds_batch *batch,
+    const struct ds_data *data, const struct ledger_skip *skips,
+    size_t nr_skips, struct ds_err *err)
+{
+	must_be(l, LEDGER_MAGIC);
+	if (l->failed == 0)
+		l->failed = put_batch(l, batch, data, skips, nr_skips);
+	if (l->failed < 0)
+		return err_hint(err, fail_call(l, l->failed, err), "what the "
+		    "job is given is not written down any more");
+	return 0;
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * loader.h: what a loader is made of.  Runs in clients.
+ *
+ *     plan -> batches in the pipeline -> finished, written down -> the job
+ *
+ * It becomes, in this order: open (options can be set), ready (the samples and
+ * their order are known), started (threads work).
+ *
+ *  1. The job's calls that give, save or change something take turns, by the
+ *     lock `turn`; it is taken before any other.
+ *  2. `given` is where the job is; `opened` is where the pipeline ends; the
+ *     batches between them are in the pipeline, in order.
+ *  3. Only the process that opened it uses it: in a forked child its threads
+ *     are not there, and any of its locks may be held for ever.
+ */
+
+#ifndef LOADER_LOADER_H
+#define LOADER_LOADER_H
+
+#include <pthread.h>
+#include <sys/types.h>
+
+#include "base/err.h"
+#include "loader/bad.h"
+#include "loader/labels.h"
+#include "loader/ledger.h"
+#include "loader/loader_options.h"
+#include "loader/pipeline.h"
+#include "loader/plan.h"
+#include "loader/position.h"
+#include "loader/shelf.h"
+#include "loader/workers.h"
+
+#define LOADER_MAGIC	0x10ade4edu
+
+struct ds_loader {
+	unsigned	magic;
+	pid_t		pid;
+	struct ds_data	*data;
+
+	pthread_mutex_t	turn;		/* guards what follows */
+	struct loader_options options;
+	struct ds_prep	*prep;		/* the settings that threads copy */
+
+	bool		is_ready;
+	struct labels	*labels;
+	const uint64_t	*items;		/* of the samples, theirs */
+	struct plan	plan;
+	uint64_t	stream;		/* its hash; 0: not made yet */
+
+	bool		is_restored;
+	struct position	restored;
+
+	bool		is_started;
+	struct plan_place given, opened;
+	struct ledger	*ledger;
+	struct workers	*workers;
+
+	/* These have locks of their own. */
+	struct shelf	shelf;
+	struct pipeline	pipeline;
+	struct bad	bad;
+};
+
+/* loader.c */
+int loader_ready(struct ds_loader *l, struct ds_err *err);
+int loader_check_process(const struct ds_loader *l, struct ds_err *err);
+	/* -ECHILD: by rule 3. */
+
+/* loader_start.c */
+int loader_start(struct ds_loader *l, struct ds_err *err);
+	/* From ready to started. */
+void loader_end(struct ds_loader *l);
+	/* The threads, and what they have in hand. */
+
+/* loader_place.c */
+int loader_begin(struct ds_loader *l, struct ds_err *err);
+	/* Sets where it begins.  -ESTALE: a position was restored, and does
+	 * not fit any more. */
+
+#endif

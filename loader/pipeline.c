@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * pipeline.c: the batches in work, and who does what next.
+ * Runs in clients, in any of their threads.
+ */
+
+#include <config.h>
+
+#include "loader/pipeline.h"
+
+#include "base/must.h"
+
+/* Readers work if getting takes more than this share of making. */
+#define QUICK_SHARE	8u
+
+/* How much one time counts in a mean. */
+#define MEAN_SHARE	8u
+
+/* What storage is taken for until it was tried. */
+#define FETCH_GUESS_NS	1000000u
+
+void
+pipeline_init(struct pipeline *p, struct ds_data *data)
+{
+	*p = (struct pipeline){ .data = data,
+	    .fetch_mean_ns = FETCH_GUESS_NS };
+	must(pthread_mutex_init(&p->lock, NULL) == 0);
+	must(pthread_cond_init(&p->for_makers, NULL) == 0);
+	must(pthread_cond_init(&p->for_readers, NULL) == 0);
+	must(pthread_cond_init(&p->for_job, NULL) == 0);
+}
+
+void
+pipeline_fini(struct pipeline *p)
+{
+	must(p->oldest == NULL);
+	must(pthread_cond_destroy(&p->for_job) == 0);
+	must(pthread_cond_destroy(&p->for_readers) == 0);
+	must(pthread_cond_destroy(&p->for_makers) == 0);
+	must(pthread_mutex_destroy(&p->lock) == 0);
+}
+
+/*--- who is woken --------------------------------------------------------*/
+
+static void
+wake(pthread_cond_t *cond, unsigned idle, uint64_t nr)
+{
+	if (idle == 0 || nr == 0)
+		return;
+	if (nr >= idle)
+		pthread_cond_broadcast(cond);
+	else
+		for (; nr > 0; nr--)
+			pthread_cond_signal(cond);
+}
+
+static bool
+reads_ahead(const struct pipeline *p)
+{
+	return p->nr_readers > 0 &&
+	    p->fetch_mean_ns > p->make_mean_ns / QUICK_SHARE;
+}
+
+/* Not for each few bytes that become free. */
+static void
+wake_readers(struct pipeline *p)
+{
+	if (reads_ahead(p) && p->ahead_bytes <= PIPELINE_AHEAD / 2)
+		wake(&p->for_readers, p->idle_readers, p->nr_wanted);
+}
+
+static void
+add_to_mean(uint64_t *mean, uint64_t value)
+{
+	*mean = *mean - *mean / MEAN_SHARE + value / MEAN_SHARE;
+}
+
+/*--- the job's end -------------------------------------------------------*/
+
+void
+pipeline_add(struct pipeline *p, struct batch *b)
+{
+	must(pthread_mutex_lock(&p->lock) == 0);
+	b->next = NULL;
+	b->nr_left = b->nr;
+	b->first = 0;
+	if (p->oldest == NULL)
+		p->oldest = b;
+	else
+		p->newest->next = b;
+	p->newest = b;
+	p->nr_batches++;
+	p->nr_wanted += b->nr_wanted;
+	wake(&p->for_makers, p->idle_makers, b->nr);
+	wake_readers(p);
+	must(pthread_mutex_unlock(&p->lock) == 0);
+}
+
+static struct batch *
+remove_oldest(struct pipeline *p)
+{
+	struct batch *b = p->oldest;
+
+	p->oldest = b->next;
+	b->next = NULL;
+	p->nr_batches--;
+	return b;
+}
+
+struct batch *
+pipeline_take(struct pipeline *p)
+{
+	struct batch *b;
+
+	must(pthread_mutex_lock(&p->lock) == 0);
+	must(p->oldest != NULL);
+	p->job_waits = true;
+	while (p->oldest->nr_left > 0)
+		must(pthread_cond_wait(&p->for_job, &p->lock) == 0);
+	p->job_waits = false;
+	b = remove_oldest(p);
+	must(pthread_mutex_unlock(&p->lock) == 0);
+	return b;
+}
+
+void
+pipeline_drop(struct pipeline *p)
+{
+	while (p->oldest != NULL) {
+		struct batch *b = remove_oldest(p);
+
+		for (uint32_t i = 0; i < b->nr; i++) {
+			if (b->slots[i].state == SLOT_FETCHED)
+				ds_put(p->data, &b->slots[i].item);
+		}
+	}
+}
+
+void
+pipeline_stop(struct pipeline *p)
+{
+	must(pthread_mutex_lock(&p->lock) == 0);
+	p->stops = true;
+	pthread_cond_broadcast(&p->for_makers);
+	pthread_cond_broadcast(&p->for_readers);
+	must(pthread_mutex_unlock(&p->lock) == 0);
+}
+
+/*--- choosing ------------------------------------------------------------*/
+
+static bool
+can_be_made(enum slot_state state, bool from_storage)
+{
+	return state == SLOT_CACHED || state == SLOT_FETCHED ||
+	    (state == SLOT_WANTED && from_storage);
+}
+
+/* Of a batch, the first slot that can be made. */
+static bool
+find_in_batch(struct batch *b, bool from_storage, struct task *t)
+{
+	while (b->first < b->nr && b->slots[b->first].state >= SLOT_MAKING)
+		b->first++;
+	for (uint32_t i = b->first; i < b->nr; i++) {
+		if (!can_be_made(b->slots[i].state, from_storage))
+			continue;
+		*t = (struct task){ b, i, b->slots[i].state };
+		return true;
+	}
+	return false;
+}
+
+static bool
+find_make(struct pipeline *p, bool from_storage, struct task *t)
+{
+	for (struct batch *b = p->oldest; b != NULL; b = b->next) {
+		if (b->nr_left > 0 && find_in_batch(b, from_storage, t))
+			return true;
+	}
+	return false;
+}
+
+static void
+claim(struct pipeline *p, const struct task *t, enum slot_state state)
+{
+	struct slot *s = &t->batch->slots[t->i];
+
+	if (s->state == SLOT_WANTED) {
+		t->batch->nr_wanted--;
+		p->nr_wanted--;
+	}
+	s->state = state;
+}
+
+/* Who reads ahead leaves reading to others, but rather reads than waits. */
+bool
+pipeline_next_make(struct pipeline *p, struct task *t)
+{
+	while (!p->stops) {
+		if (find_make(p, !reads_ahead(p), t) ||
+		    (p->nr_wanted > 0 && find_make(p, true, t))) {
+			claim(p, t, SLOT_MAKING);
+			return true;
+		}
+		p->idle_makers++;
+		must(pthread_cond_wait(&p->for_makers, &p->lock) == 0);
+		p->idle_makers--;
+	}
+	return false;
+}
+
+static bool
+find_wanted(struct pipeline *p, struct task *t)
+{
+	for (struct batch *b = p->oldest; b != NULL; b = b->next) {
+		if (b->nr_wanted == 0)
+			continue;
+		for (uint32_t i = b->first; i < b->nr; i++) {
+			if (b->slots[i].state != SLOT_WANTED)
+				continue;
+			*t = (struct task){ b, i, SLOT_WANTED };
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool
+find_fetch(struct pipeline *p, struct task *t, uint64_t *bytes)
+{
+	struct ds_info info = { .size = 0 };
+
+	if (p->nr_wanted == 0 || !reads_ahead(p) || !find_wanted(p, t))
+		return false;
+	(void)ds_data_info(p->data, t->batch->items[t->i], &info);
+	*bytes = info.size;
+	return p->ahead_bytes == 0 ||
+	    p->ahead_bytes + info.size <= PIPELINE_AHEAD;
+}
+
+bool
+pipeline_next_fetch(struct pipeline *p, struct task *t)
+{
+	uint64_t bytes;
+
+	while (!p->stops) {
+		if (find_fetch(p, t, &bytes)) {
+			claim(p, t, SLOT_FETCHING);
+			t->batch->slots[t->i].read_ahead = bytes;
+			p->ahead_bytes += bytes;
+			return true;
+		}
+		p->idle_readers++;
+		must(pthread_cond_wait(&p->for_readers, &p->lock) == 0);
+		p->idle_readers--;
+	}
+	return false;
+}
+
+/*--- what came of it -----------------------------------------------------*/
+
+void
+pipeline_fetched(struct pipeline *p, const struct task *t,
+    const struct ds_item *item, const struct done *d)
+{
+	struct slot *s = &t->batch->slots[t->i];
+
+	add_to_mean(&p->fetch_mean_ns, d->fetch_ns);
+	p->counts.fetch_ns += d->fetch_ns;
+	s->item = *item;
+	s->state = SLOT_FETCHED;
+	wake(&p->for_makers, p->idle_makers, 1);
+}
+
+static void
+add_times(struct pipeline *p, const struct task *t, const struct done *d)
+{
+	p->counts.fetch_ns += d->fetch_ns;
+	p->counts.prep_ns += d->make_ns;
+	p->counts.encoded_bytes += d->bytes;
+	if (t->was == SLOT_WANTED)
+		add_to_mean(&p->fetch_mean_ns, d->fetch_ns);
+	if (d->make_ns > 0)
+		add_to_mean(&p->make_mean_ns, d->make_ns);
+}
+
+void
+pipeline_done(struct pipeline *p, const struct task *t, const struct done *d)
+{
+	struct slot *s = &t->batch->slots[t->i];
+
+	add_times(p, t, d);
+	s->rc = d->rc;
+	s->is_bad = d->is_bad;
+	s->why = d->why;
+	s->state = SLOT_DONE;
+	p->ahead_bytes -= s->read_ahead;
+	s->read_ahead = 0;
+	if (--t->batch->nr_left == 0 && t->batch == p->oldest && p->job_waits)
+		pthread_cond_signal(&p->for_job);
+	wake_readers(p);
+}

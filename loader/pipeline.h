@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * pipeline.h: the batches in work, oldest first, and who does what next.
+ * Runs in clients: the job's thread adds and takes batches; makers turn bytes
+ * into samples; readers fetch bytes ahead.
+ *
+ *     job: add -> [ batches ] -> readers: fetch -> makers: make -> job: take
+ *
+ * Where bytes come quickly (cached, or in the page cache) a maker gets them
+ * itself: nothing is handed over and no reader wakes up.  Readers work while
+ * getting an item takes more than a small share of making its sample, so that
+ * the latency of storage is hidden.
+ *
+ *  1. One lock guards everything here and the slots of batches in work; it is
+ *     held for a few instructions per sample.  The sample's memory and its
+ *     item belong to whom its slot's state names.
+ *  2. The lowest position that can go on goes on: the oldest batch is ready
+ *     first.
+ *  3. Bytes read ahead are at most PIPELINE_AHEAD, or one item.
+ *  4. No sample depends on who made it, or when.
+ */
+
+#ifndef LOADER_PIPELINE_H
+#define LOADER_PIPELINE_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "destall.h"
+#include "loader/batch.h"
+
+#define PIPELINE_AHEAD	(UINT64_C(64) << 20)
+
+struct pipeline {
+	struct ds_data	*data;
+	uint64_t	seed;
+	bool		substitutes;
+
+	pthread_mutex_t	lock;		/* guards the rest */
+	pthread_cond_t	for_makers, for_readers, for_job;
+	unsigned	idle_makers, idle_readers;
+	bool		job_waits, stops;
+	unsigned	nr_makers, nr_readers;	/* that were started */
+	struct batch	*oldest, *newest;
+	uint32_t	nr_batches;	/* the job's thread alone changes it */
+	uint64_t	nr_wanted;	/* slots */
+	uint64_t	ahead_bytes;	/* FETCHING, FETCHED, not made */
+	uint64_t	fetch_mean_ns, make_mean_ns;	/* of the last few */
+	struct ds_loader_counts counts;
+};
+
+void pipeline_init(struct pipeline *p, struct ds_data *data);
+void pipeline_fini(struct pipeline *p);
+
+void pipeline_add(struct pipeline *p, struct batch *b);
+	/* Its slots are CACHED or WANTED. */
+struct batch *pipeline_take(struct pipeline *p);
+	/* The oldest, when all of it is DONE.  There is one. */
+void pipeline_drop(struct pipeline *p);
+	/* All of them, when the threads have ended. */
+
+void pipeline_stop(struct pipeline *p);
+	/* Threads end when they have done what they have in hand. */
+
+/* What a thread has in hand. */
+struct task {
+	struct batch	*batch;
+	uint32_t	i;
+	enum slot_state	was;	/* of a maker's: how its bytes are had */
+};
+
+bool pipeline_next_make(struct pipeline *p, struct task *t);
+bool pipeline_next_fetch(struct pipeline *p, struct task *t);
+	/* Wait for something to do; false: end.  The lock is held before and
+	 * after these. */
+
+/* What came of it. */
+struct done {
+	int		rc;		/* DS_SAMPLE_*, or -errno */
+	bool		is_bad;
+	char		*why;		/* becomes the slot's */
+	uint64_t	fetch_ns, make_ns;
+	uint64_t	bytes;
+};
+
+void pipeline_fetched(struct pipeline *p, const struct task *t,
+    const struct ds_item *item, const struct done *d);
+void pipeline_done(struct pipeline *p, const struct task *t,
+    const struct done *d);
+	/* With the lock held. */
+
+#endif

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * position.c: where a loader is, as a line of text.  Runs in clients.
+ */
+
+#include <config.h>
+
+#include "loader/position.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#define FORMAT	"destall-position 1 %016" PRIx64 " epoch=%" PRIu64 \
+		" samples=%" PRIu64
+#define SCAN	"destall-position 1 %16" SCNx64 " epoch=%20" SCNu64 \
+		" samples=%20" SCNu64
+
+/*--- the stream ----------------------------------------------------------*/
+
+/* FNV-1a, of 64 bits. */
+#define HASH_BEGIN	UINT64_C(0xcbf29ce484222325)
+#define HASH_PRIME	UINT64_C(0x100000001b3)
+
+static uint64_t
+hash_text(uint64_t hash, const char *text)
+{
+	do
+		hash = (hash ^ (unsigned char)*text) * HASH_PRIME;
+	while (*text++ != '\0');
+	return hash;
+}
+
+static uint64_t
+hash_number(uint64_t hash, uint64_t n)
+{
+	for (int i = 0; i < 8; i++, n >>= 8)
+		hash = (hash ^ (n & 0xff)) * HASH_PRIME;
+	return hash;
+}
+
+uint64_t
+position_stream(const struct plan *p, const struct ds_data *data,
+    const uint64_t *items)
+{
+	uint64_t hash = HASH_BEGIN;
+	struct ds_info info;
+
+	hash = hash_number(hash, p->nr);
+	hash = hash_number(hash, p->seed);
+	hash = hash_number(hash, p->order != NULL);
+	hash = hash_number(hash, p->ranks);
+	hash = hash_number(hash, p->drop_last);
+	for (uint64_t i = 0; i < p->nr; i++) {
+		if (ds_data_info(data, items[i], &info) < 0)
+			continue;
+		hash = hash_text(hash, info.name);
+		hash = hash_number(hash, info.size);
+	}
+	return hash;
+}
+
+/*--- the text ------------------------------------------------------------*/
+
+void
+position_print(const struct position *pos, char text[DS_POSITION_TEXT])
+{
+	(void)snprintf(text, DS_POSITION_TEXT, FORMAT, pos->stream,
+	    pos->place.epoch, pos->place.turn);
+}
+
+/* What is read is printed again: so every other spelling is refused. */
+int
+position_parse(struct position *pos, const char *text, struct ds_err *err)
+{
+	char again[DS_POSITION_TEXT];
+	size_t len;
+
+	*pos = (struct position){ 0 };
+	if (sscanf(text, SCAN, &pos->stream, &pos->place.epoch,
+	    &pos->place.turn) != 3)
+		return err_fail(err, -EBADMSG, "this is no saved position: it "
+		    "would begin with 'destall-position 1'");
+	position_print(pos, again);
+	len = strlen(again);
+	if (strncmp(text, again, len) != 0 ||
+	    (text[len] != '\0' && strcmp(text + len, "\n") != 0))
+		return err_fail(err, -EBADMSG, "the saved position is damaged");
+	return 0;
+}

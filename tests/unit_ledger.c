@@ -1,0 +1,420 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * unit_ledger.c: tests of loader/ledger.c and ledger_line.c: what is written,
+ * cut and read again.
+ */
+
+#include <config.h>
+
+#include "loader/ledger.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/crc32c.h"
+#include "base/io.h"
+#include "loader/ledger_line.h"
+#include "tests/harness/folder.h"
+#include "tests/harness/unit.h"
+
+#define SAMPLE	8u
+
+static char folder[FOLDER_PATH];
+static char path[FOLDER_PATH + 16];
+static struct ds_data *data;
+static struct ledger *ledger;
+static struct ds_err err;
+
+static const char *const names[] = {	/* in their order */
+	"#7.jpg", "a b%c.jpg", "n\n\x7f" "e.jpg", "plain.jpg",
+};
+#define NR_NAMES	(sizeof names / sizeof names[0])
+
+static void
+write_text(const char *file, const char *text)
+{
+	int fd = open(file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+
+	assert_true(fd >= 0);
+	assert_int_equal(io_write_all(fd, text, strlen(text)), 0);
+	close(fd);
+}
+
+static int
+make_folder(void **state)
+{
+	char file[2 * FOLDER_PATH];
+
+	leak_before(state);
+	assert_int_equal(folder_make(folder, "ledger"), 0);
+	(void)snprintf(path, sizeof path, "%s/ledger", folder);
+	(void)snprintf(file, sizeof file, "%s/set", folder);
+	assert_int_equal(mkdir(file, 0700), 0);
+	for (size_t i = 0; i < NR_NAMES; i++) {
+		(void)snprintf(file, sizeof file, "%s/set/%s", folder,
+		    names[i]);
+		write_text(file, "x");
+	}
+	(void)snprintf(file, sizeof file, "%s/set", folder);
+	assert_int_equal(ds_data_open(&data, NULL, file, NULL, &err), 0);
+	return 0;
+}
+
+static int
+remove_folder(void **state)
+{
+	(void)ledger_close(&ledger, NULL);
+	ds_data_close(&data);
+	assert_int_equal(folder_remove(folder), 0);
+	return leak_after(state);
+}
+
+#define LEDGER_UNIT(test) \
+	cmocka_unit_test_setup_teardown(test, make_folder, remove_folder)
+
+static void
+open_ledger(bool append)
+{
+	if (ledger_open(&ledger, path, append, &err) < 0)
+		fail_msg("%s", err.text);
+}
+
+/* Positions from..from + 3 of items 0..3, sample i of bytes i. */
+static int
+put(uint64_t epoch, uint64_t number, uint64_t from)
+{
+	static const uint64_t items[NR_NAMES] = { 0, 1, 2, 3 };
+	uint64_t positions[NR_NAMES];
+	unsigned char bytes[NR_NAMES * SAMPLE];
+	struct ds_batch b = {
+		.samples = bytes, .sample_bytes = SAMPLE, .epoch = epoch,
+		.number = number, .count = NR_NAMES, .items = items,
+		.positions = positions,
+	};
+
+	for (unsigned i = 0; i < NR_NAMES; i++) {
+		positions[i] = from + i;
+		memset(bytes + i * SAMPLE, (int)i, SAMPLE);
+	}
+	return ledger_batch(ledger, &b, data, NULL, 0, &err);
+}
+
+static char *
+read_all(void)
+{
+	static char text[1u << 20];
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n;
+
+	assert_true(fd >= 0);
+	n = io_read_all(fd, text, sizeof text - 1);
+	assert_true(n >= 0);
+	text[n] = '\0';
+	close(fd);
+	return text;
+}
+
+static unsigned
+count_lines(void)
+{
+	unsigned nr = 0;
+
+	for (const char *p = read_all(); *p != '\0'; p++)
+		nr += *p == '\n';
+	return nr;
+}
+
+static uint32_t
+crc_of(unsigned char byte)
+{
+	unsigned char bytes[SAMPLE];
+
+	memset(bytes, byte, sizeof bytes);
+	return crc32c(0, bytes, sizeof bytes);
+}
+
+/*--- writing -------------------------------------------------------------*/
+
+static void
+a_line_is_epoch_batch_position_sample_crc(void **state)
+{
+	char want[512];
+
+	(void)state;
+	open_ledger(false);
+	assert_int_equal(put(2, 17, 68), 0);
+	(void)snprintf(want, sizeof want,
+	    "2 17 68 %%237.jpg %08x\n"
+	    "2 17 69 a%%20b%%25c.jpg %08x\n"
+	    "2 17 70 n%%0A%%7Fe.jpg %08x\n"
+	    "2 17 71 plain.jpg %08x\n",
+	    crc_of(0), crc_of(1), crc_of(2), crc_of(3));
+	assert_string_equal(read_all(), want);	/* before it is closed */
+	assert_int_equal(ledger_close(&ledger, &err), 0);
+	assert_null(ledger);
+	assert_int_equal(ledger_close(&ledger, &err), 0);
+}
+
+static void
+skipped_ones_stand_at_their_positions(void **state)
+{
+	static const uint64_t items[] = { 3, 99 }, positions[] = { 5, 7 };
+	static const struct ledger_skip skips[] = {
+		{ 0, 4 }, { 1, 6 }, { 2, 8 },
+	};
+	unsigned char bytes[2 * SAMPLE] = { 0 };
+	struct ds_batch b = {
+		.samples = bytes, .sample_bytes = SAMPLE, .number = 1,
+		.count = 2, .skipped = 3, .items = items,
+		.positions = positions,
+	};
+	char want[512];
+
+	(void)state;
+	open_ledger(false);
+	assert_int_equal(ledger_batch(ledger, &b, data, skips, 3, &err), 0);
+	b.count = 0;
+	b.number = 2;
+	assert_int_equal(ledger_batch(ledger, &b, data, skips, 1, &err), 0);
+	(void)snprintf(want, sizeof want,
+	    "0 1 4 %%237.jpg skipped\n"
+	    "0 1 5 plain.jpg %08x\n"
+	    "0 1 6 a%%20b%%25c.jpg skipped\n"
+	    "0 1 7 #99 %08x\n"
+	    "0 1 8 n%%0A%%7Fe.jpg skipped\n"
+	    "0 2 4 %%237.jpg skipped\n", crc_of(0), crc_of(0));
+	assert_string_equal(read_all(), want);
+}
+
+/* Many buffers' worth in one batch. */
+static void
+a_large_batch_is_written_whole(void **state)
+{
+	enum { NR = 20000 };
+	uint64_t *numbers = calloc(NR, sizeof *numbers);
+	unsigned char byte = 0;
+	struct ds_batch b = {
+		.samples = &byte, .sample_bytes = 0, .count = NR,
+		.items = numbers, .positions = numbers,
+	};
+
+	(void)state;
+	open_ledger(false);
+	assert_int_equal(ledger_batch(ledger, &b, data, NULL, 0, &err), 0);
+	assert_int_equal(count_lines(), NR);
+	free(numbers);
+}
+
+static void
+a_ledger_that_has_lines_is_left_alone(void **state)
+{
+	struct ledger *none = NULL;
+
+	(void)state;
+	write_text(path, "");
+	open_ledger(false);
+	assert_int_equal(put(0, 0, 0), 0);
+	assert_int_equal(ledger_open(&none, path, true, &err), -EBUSY);
+	assert_non_null(strstr(err.text, "another job writes it"));
+	assert_int_equal(ledger_close(&ledger, &err), 0);
+	assert_int_equal(ledger_open(&none, path, false, &err), -EEXIST);
+	assert_non_null(strstr(err.text, "it has lines already"));
+	assert_null(none);
+	assert_int_equal(count_lines(), 4);
+	assert_int_equal(ledger_open(&none, folder, false, &err), -EISDIR);
+	assert_int_equal(ledger_open(&none, "/no/such/ledger", false, &err),
+	    -ENOENT);
+	assert_non_null(strstr(err.text, "ledger /no/such/ledger: No such"));
+}
+
+static void
+a_full_disk_is_an_error_for_ever(void **state)
+{
+	(void)state;
+	assert_int_equal(ledger_open(&ledger, "/dev/full", false, &err), 0);
+	assert_int_equal(put(0, 0, 0), -ENOSPC);
+	assert_non_null(strstr(err.text, "ledger /dev/full: No space left"));
+	assert_int_equal(put(0, 1, 4), -ENOSPC);
+	assert_int_equal(ledger_close(&ledger, &err), 0);
+}
+
+static void
+what_is_no_file_is_written_to(void **state)
+{
+	char bytes[16];
+	int fd;
+
+	(void)state;
+	assert_int_equal(ledger_open(&ledger, "/dev/null", false, &err), 0);
+	assert_int_equal(put(0, 0, 0), 0);
+	assert_int_equal(ledger_resume(ledger, 0, 0, &err), 0);
+	assert_int_equal(ledger_close(&ledger, &err), 0);
+	assert_int_equal(mkfifo(path, 0600), 0);
+	/* nobody reads: an error, no waiting */
+	assert_int_equal(ledger_open(&ledger, path, false, &err), -ENXIO);
+	fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	open_ledger(false);
+	assert_int_equal(put(0, 0, 0), 0);
+	assert_int_equal(io_read_all(fd, bytes, 6), 6);
+	assert_memory_equal(bytes, "0 0 0 ", 6);
+	close(fd);
+}
+
+/*--- going on ------------------------------------------------------------*/
+
+static void
+a_torn_line_is_cut_off(void **state)
+{
+	(void)state;
+	write_text(path, "0 0 0 plain.jpg 00000000\n0 0 1 pla");
+	open_ledger(true);
+	assert_string_equal(read_all(), "0 0 0 plain.jpg 00000000\n");
+	assert_int_equal(put(0, 1, 1), 0);
+	assert_int_equal(count_lines(), 5);
+	assert_int_equal(ledger_close(&ledger, &err), 0);
+	write_text(path, "0 0 0 pla");
+	open_ledger(true);
+	assert_string_equal(read_all(), "");
+}
+
+static void
+what_comes_again_is_cut_off(void **state)
+{
+	(void)state;
+	open_ledger(true);
+	for (uint64_t i = 0; i < 6; i++)
+		assert_int_equal(put(i / 3, i % 3, 4 * (i % 3)), 0);
+	assert_int_equal(ledger_resume(ledger, 7, 0, &err), 0);
+	assert_int_equal(count_lines(), 24);
+	assert_int_equal(ledger_resume(ledger, 1, 6, &err), 0);
+	assert_int_equal(count_lines(), 18);
+	assert_int_equal(put(1, 9, 6), 0);
+	assert_int_equal(count_lines(), 22);
+	assert_non_null(strstr(read_all(), "\n1 9 9 plain.jpg "));
+	assert_int_equal(ledger_resume(ledger, 1, 0, &err), 0);
+	assert_int_equal(count_lines(), 12);
+	assert_int_equal(ledger_resume(ledger, 0, 0, &err), 0);
+	assert_int_equal(count_lines(), 0);
+	assert_int_equal(ledger_resume(ledger, 0, 0, &err), 0);
+}
+
+static void
+what_is_not_its_ledger_is_not_cut(void **state)
+{
+	(void)state;
+	write_text(path, "0 0 0 a 00000000\n0 0 1 a 00000000\nhello\n");
+	open_ledger(true);
+	assert_int_equal(ledger_resume(ledger, 0, 1, &err), -EBADMSG);
+	assert_non_null(strstr(err.text, "line 3: it does not begin"));
+	assert_int_equal(count_lines(), 3);
+	assert_int_equal(ledger_close(&ledger, &err), 0);
+	write_text(path, "0 0 5 a 00000000\n0 0 0 a 00000000\n");
+	open_ledger(true);
+	assert_int_equal(ledger_resume(ledger, 0, 1, &err), -EBADMSG);
+	assert_non_null(strstr(err.text, "line 2 is of a place before"));
+	assert_int_equal(count_lines(), 2);
+}
+
+static void
+a_file_without_lines_is_no_ledger(void **state)
+{
+	char text[3 * LEDGER_LINE_MAX];
+
+	(void)state;
+	memset(text, 'x', sizeof text);
+	text[sizeof text - 1] = '\0';
+	write_text(path, text);
+	assert_int_equal(ledger_open(&ledger, path, true, &err), -EBADMSG);
+	assert_non_null(strstr(err.text, "not a ledger"));
+	assert_int_equal(strlen(read_all()), sizeof text - 1);
+	text[0] = '\n';
+	text[2 * LEDGER_LINE_MAX] = '\n';
+	text[2 * LEDGER_LINE_MAX + 1] = '\0';
+	write_text(path, text);
+	open_ledger(true);
+	assert_int_equal(ledger_resume(ledger, 0, 0, &err), -EBADMSG);
+}
+
+/*--- lines ---------------------------------------------------------------*/
+
+static const char *
+parse(const char *text)
+{
+	struct ledger_line l;
+
+	return ledger_line_parse(&l, text, strlen(text));
+}
+
+static void
+lines_are_read_as_they_are_written(void **state)
+{
+	struct ledger_line out, in = {
+		.epoch = UINT64_MAX, .batch = 10, .position = 0,
+		.crc = 0x0123abcd,
+	};
+	char text[LEDGER_LINE_MAX], name[4096];
+	size_t len;
+
+	(void)state;
+	memset(name, '\1', sizeof name);
+	name[4095] = '\0';
+	len = ledger_line_put(text, &in, name, 5);
+	assert_true(len < sizeof text);
+	assert_null(ledger_line_parse(&out, text, len - 1));
+	assert_int_equal(out.epoch, UINT64_MAX);
+	assert_int_equal(out.batch, 10);
+	assert_int_equal(out.position, 0);
+	assert_int_equal(out.crc, 0x0123abcd);
+	assert_false(out.skipped);
+	assert_int_equal(out.sample_len, 3 * 4095);
+	in.skipped = true;
+	len = ledger_line_put(text, &in, NULL, 5);
+	assert_memory_equal(text + len - 12, " #5 skipped\n", 12);
+	assert_null(ledger_line_parse(&out, text, len - 1));
+	assert_true(out.skipped);
+	assert_int_equal(out.crc, 0);
+	assert_null(parse("0 0 0 a 0123ABCD"));
+}
+
+static void
+other_lines_are_refused(void **state)
+{
+	static const char *const bad[] = {
+		"", " ", "0", "0 ", "a 0 0 a 00000000", "00 0 0 a 00000000",
+		"-1 0 0 a 00000000", "+1 0 0 a 00000000", " 0 0 0 a 00000000",
+		"18446744073709551616 0 0 a 00000000", "0\t0 0 a 00000000",
+		"0 0 01 a 00000000", "0  0 0 a 00000000", "0 0 0  00000000",
+		"0 0 0 a", "0 0 0 a ", "0 0 0 a 0000000", "0 0 0 a 000000000",
+		"0 0 0 a 0000000g", "0 0 0 a skippe", "0 0 0 a skippedd",
+		"0 0 0 a 00000000 ", "0 0 0 a 00000000\r", "0 0 0 a b 00000000",
+		"0 0 0 a% 00000000", "0 0 0 a%4 00000000", "0 0 0 %zz 00000000",
+		"0 0 0 a\tb 00000000", "0 0 0 a\x7f 00000000",
+	};
+	struct ledger_line l;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+		if (parse(bad[i]) == NULL)
+			fail_msg("'%s' was accepted", bad[i]);
+	}
+	assert_non_null(ledger_line_parse(&l, "0 0 0 a\0b 00000000", 18));
+}
+
+UNIT_MAIN(
+	LEDGER_UNIT(a_line_is_epoch_batch_position_sample_crc),
+	LEDGER_UNIT(skipped_ones_stand_at_their_positions),
+	LEDGER_UNIT(a_large_batch_is_written_whole),
+	LEDGER_UNIT(a_ledger_that_has_lines_is_left_alone),
+	LEDGER_UNIT(a_full_disk_is_an_error_for_ever),
+	LEDGER_UNIT(what_is_no_file_is_written_to),
+	LEDGER_UNIT(a_torn_line_is_cut_off),
+	LEDGER_UNIT(what_comes_again_is_cut_off),
+	LEDGER_UNIT(what_is_not_its_ledger_is_not_cut),
+	LEDGER_UNIT(a_file_without_lines_is_no_ledger),
+	UNIT(lines_are_read_as_they_are_written),
+	UNIT(other_lines_are_refused))
