@@ -45,7 +45,7 @@ libhost_la_SOURCES += \
 	%D%/emulate.c %D%/emulate.h \
 	%D%/emulate_print.c \
 	%D%/emulate_json.c \
-	%D%/cmd_emulate.c
+	%D%/cmd_emulate.c \
 	%D%/sparse.c %D%/sparse.h \
 	%D%/ledger_span.c %D%/ledger_span.h \
 	%D%/ledger_read.c %D%/ledger_read.h \
