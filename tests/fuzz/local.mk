@@ -17,6 +17,7 @@ fuzz_targets = \
 	%D%/fuzz_listing \
 	%D%/fuzz_tar \
 	%D%/fuzz_container \
+	%D%/fuzz_picture \
 	%D%/fuzz_hub
 # end of fuzz_targets
 check_PROGRAMS += $(fuzz_targets)
@@ -39,6 +40,7 @@ endif
 %C%_fuzz_listing_LDADD = $(fuzz_ldadd)
 %C%_fuzz_tar_LDADD = $(fuzz_ldadd)
 %C%_fuzz_container_LDADD = libpreload.la $(fuzz_ldadd)
+%C%_fuzz_picture_LDADD = $(fuzz_ldadd)
 %C%_fuzz_hub_LDADD = $(fuzz_ldadd)
 
 # `make fuzz` keeps what it found new in %D%/new/NAME and an input that broke
