@@ -123,7 +123,7 @@ is_sanitized || {
 		DS_FAIL_LIMIT=${DS_FAIL_LIMIT:-12} fail_calls $call ENOMEM "$destall" emulate --batch 8 \
 		    --set size=32 --data set --threads 1 --save saved --keep
 	done
-	for call in pthread_create:EAGAIN eventfd:EMFILE fsync:EIO rename:EACCES; do
+	for call in pthread_create:EAGAIN fsync:EIO rename:EACCES; do
 		fail_calls "${call%:*}" "${call#*:}" "$destall" emulate --batch 8 --set size=32 \
 		    --data set --threads 2 --save saved
 	done
