@@ -129,7 +129,7 @@ class Comparison:
             len(self.wrong), "\n".join(shown))
 
 
-@pytest.mark.parametrize("kind", pictures.KINDS)
+@pytest.mark.parametrize("kind", {**pictures.JPEG_KINDS, **pictures.PNG_KINDS})
 def test_cuts(kind, maker, simds, counts, is_long):
     comparison = Comparison(simds, counts)
     rng = np.random.RandomState(zlib.crc32(kind.encode()))
@@ -141,10 +141,25 @@ def test_cuts(kind, maker, simds, counts, is_long):
         for cut, size in choose_cuts(rng, image, turn, is_long):
             result = oracle.cut_out(image, cut, *size)
             counts["cuts"] += 1
-            for form in BYTES, OTHERS[counts["cuts"] % len(OTHERS)]:
+            comparison.compare(name, encoded, result, cut, size, BYTES)
+            # Of other forms only the last step is another.
+            if is_long or counts["cuts"] % 2 == 0:
+                form = OTHERS[counts["cuts"] // 2 % len(OTHERS)]
                 comparison.compare(name, encoded, result, cut, size, form)
         turn += 1
     comparison.end()
+
+
+@pytest.mark.parametrize("kind", pictures.REFUSED_KINDS)
+def test_refused(kind, maker):
+    """Kinds that are not read, because Pillow's result makes no sense."""
+    for name, encoded in maker.all_of(kind):
+        image = oracle.load(encoded)
+        assert np.mean(np.array(image) == 255) > 0.9, name
+        cut = Cut(width=image.width, height=image.height, to_width=8,
+                  to_height=8)
+        with pytest.raises(Failed, match="^ENOTSUP"):
+            Prep(size=8).run(encoded, cut)
 
 
 def make_extremes(width, height):
@@ -200,8 +215,8 @@ CENTERS = [(256, (224, 224)), (40, (32, 32)), (33, (17, 32)), (64, (64, 31)),
 LONGEST = 40                    # a side, by the other: larger ones take long
 
 
-@pytest.mark.parametrize("kind", ["420", "444", "422-progressive", "grey",
-                                  "411", "png-rgb", "png-p-alpha"])
+@pytest.mark.parametrize("kind", ["420", "422-progressive", "grey",
+                                  "png-p-alpha"])
 def test_center_and_none(kind, maker, simds, counts, is_long):
     """Resize and CenterCrop; and Resize of both sides."""
     comparison = Comparison(simds, counts)
@@ -253,6 +268,8 @@ NORMALS = [(oracle.MEAN, oracle.STD), ([0, 0, 0], [1, 1, 1]),
            ([0.5, 0.5, 0.5], [0.5, 0.5, 0.5]),
            ([0.4914, 0.4822, 0.4465], [0.2023, 0.1994, 0.2010]),
            ([1, 0.1, 0.9], [0.003, 7, 0.99999]),
+           # Many are half-way between two numbers of bf16, or of fp16.
+           ([0.25, 0.0625 / 255, 63.25 / 255], [1 / 255] * 3),
            # Past the range of fp16, and below its smallest normal number.
            ([0.3, 0.2, 0.1], [0.00001, 20000, 3000000])]
 
