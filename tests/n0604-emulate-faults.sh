@@ -37,8 +37,11 @@ usage '--set sise: there is no such option: did you mean size' --data set --set 
 usage '--set xyzzy: there is no such option' --data set --set xyzzy=3
 usage '--set size: ' --data set --set size=0
 usage '--set type: ' --data set --set type=fp64
-usage 'resize=100 is smaller' --data set --set crop=center --set resize=100
 usage "--seed: '-1' is not" --data set --seed -1
+
+# Each is right by itself.
+expect_refused 1 'resize=100 is smaller than the sample' "$destall" emulate --data set \
+    --set crop=center --set resize=100
 
 #--- no data
 
