@@ -15,24 +15,58 @@
 
 #include "base/must.h"
 
-#define HUGE_PAGE	((size_t)2 << 20)
+/*--- memory --------------------------------------------------------------*/
 
-/* Whole pages, for devices that copy from them; large ones where the system
- * gives them on demand, because every sample is written from end to end. */
+#define HUGE_PAGE	((size_t)2 << 20)
+#define LARGE		(2 * HUGE_PAGE)
+
+/* Large memory begins at a huge page, where the system gives those on demand,
+ * because every sample is written from end to end; and it goes back to the
+ * system when it is freed. */
 static void *
-find_memory(size_t bytes)
+map_large(size_t bytes)
 {
-	size_t align = (size_t)sysconf(_SC_PAGESIZE);
+	size_t before, whole = bytes + HUGE_PAGE;
+	char *p;
+
+	if (whole < bytes)
+		return NULL;
+	p = mmap(NULL, whole, PROT_READ | PROT_WRITE,
+	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (p == MAP_FAILED)
+		return NULL;
+	before = -(uintptr_t)p % HUGE_PAGE;
+	if (before > 0)
+		(void)munmap(p, before);
+	(void)munmap(p + before + bytes, HUGE_PAGE - before);
+	(void)madvise(p + before, bytes, MADV_HUGEPAGE);	/* a wish */
+	return p + before;
+}
+
+/* Whole pages, for devices that copy from them. */
+static void *
+find_memory(size_t *bytes)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	void *p;
 
-	if (bytes >= 2 * HUGE_PAGE)
-		align = HUGE_PAGE;
-	if (posix_memalign(&p, align, bytes) != 0)
-		return NULL;
-	if (align == HUGE_PAGE)		/* a wish */
-		(void)madvise(p, bytes, MADV_HUGEPAGE);
-	return p;
+	if (*bytes >= LARGE) {
+		*bytes = (*bytes + page - 1) / page * page;
+		return map_large(*bytes);
+	}
+	return posix_memalign(&p, page, *bytes) == 0 ? p : NULL;
 }
+
+static void
+free_memory(void *p, size_t bytes)
+{
+	if (p == NULL || bytes < LARGE)
+		free(p);
+	else
+		(void)munmap(p, bytes);
+}
+
+/*--- batches -------------------------------------------------------------*/
 
 struct batch *
 batch_new(uint32_t room, size_t sample_bytes)
@@ -55,7 +89,7 @@ batch_new(uint32_t room, size_t sample_bytes)
 	if (b->slots == NULL || b->labels == NULL || b->items == NULL ||
 	    b->positions == NULL || b->states == NULL)
 		goto free_batch;
-	b->given.samples = find_memory(b->bytes);
+	b->given.samples = find_memory(&b->bytes);
 	if (b->given.samples == NULL)
 		goto free_batch;
 	return b;
@@ -69,7 +103,7 @@ batch_free(struct batch *b)
 {
 	must_be(b, BATCH_MAGIC);
 	batch_clear(b);
-	free(b->given.samples);
+	free_memory(b->given.samples, b->bytes);
 	free(b->states);
 	free(b->positions);
 	free(b->items);

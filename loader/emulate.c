@@ -161,8 +161,7 @@ watch(struct emulate *e, struct emulate_job *j, struct stop *stop)
 	while (!over) {
 		if (poll(fds, 2, REDRAW_MS) <= 0)
 			fds[0].revents = 0;
-		if (stop_look(stop) != 0) {
-			emulate_job_stop(j);
+		if (emulate_job_look(j, stop)) {
 			fds[1].fd = -1;
 			patient_ns = clock_now_ns() + PATIENCE_NS;
 			progress_end(&p);
@@ -224,7 +223,7 @@ run_job(struct emulate *e, struct stop *stop, struct ds_err *err)
 {
 	struct emulate_result *r = &e->result;
 	struct emulate_job j;
-	int rc = emulate_job_start(&j, e, err);
+	int rc = emulate_job_start(&j, e, stop, err);
 
 	if (rc < 0)
 		return rc;

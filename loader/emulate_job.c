@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -42,24 +43,32 @@ tell(struct emulate_job *j)
 	must(eventfd_write(j->news, 1) == 0);
 }
 
+/* What waits in the descriptor now, or was taken from it before. */
 static bool
 is_stopped(struct emulate_job *j)
 {
+	struct pollfd fd = { .fd = j->signals, .events = POLLIN };
 	bool stop;
 
 	must(pthread_mutex_lock(&j->lock) == 0);
-	stop = j->stop;
+	stop = j->stop || poll(&fd, 1, 0) > 0;
 	must(pthread_mutex_unlock(&j->lock) == 0);
 	return stop;
 }
 
-void
-emulate_job_stop(struct emulate_job *j)
+bool
+emulate_job_look(struct emulate_job *j, struct stop *stop)
 {
+	bool is_new;
+
 	must(pthread_mutex_lock(&j->lock) == 0);
-	j->stop = true;
-	must(pthread_cond_signal(&j->asked) == 0);
+	is_new = stop_look(stop) != 0;
+	if (is_new) {
+		j->stop = true;
+		must(pthread_cond_signal(&j->asked) == 0);
+	}
 	must(pthread_mutex_unlock(&j->lock) == 0);
+	return is_new;
 }
 
 /* The rest of a step, unless nobody wants it any more. */
@@ -298,13 +307,14 @@ init_waiting(struct emulate_job *j)
 
 int
 emulate_job_start(struct emulate_job *j, const struct emulate *e,
-    struct ds_err *err)
+    const struct stop *stop, struct ds_err *err)
 {
 	int error;
 
 	*j = (struct emulate_job){
 		.options = e->options, .loader = e->loader,
 		.samples = e->result.samples, .done = EMULATE_UNKNOWN,
+		.signals = stop->fd,
 	};
 	j->news = eventfd(0, EFD_CLOEXEC);
 	if (j->news < 0)

@@ -16,6 +16,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "base/stop.h"
 #include "destall.h"
 #include "loader/emulate.h"
 
@@ -51,6 +52,7 @@ struct emulate_job {
 	pthread_mutex_t		lock;
 	pthread_cond_t		asked;
 	bool			stop;
+	int			signals;	/* stop.fd, only to be looked at */
 	struct emulate_epoch	*epochs;
 	size_t			nr_epochs;
 	bool			is_over;
@@ -58,9 +60,10 @@ struct emulate_job {
 };
 
 int emulate_job_start(struct emulate_job *j, const struct emulate *e,
-    struct ds_err *err);
-void emulate_job_stop(struct emulate_job *j);
-	/* Asks it to end, after the batch that it has. */
+    const struct stop *stop, struct ds_err *err);
+bool emulate_job_look(struct emulate_job *j, struct stop *stop);
+	/* Did a signal come since?  Then the job ends after the batch that it
+	 * has; it looks itself, too, so that no other one begins. */
 int emulate_job_join(struct emulate_job *j, struct ds_err *err);
 	/* Waits for its end. */
 void emulate_job_fini(struct emulate_job *j);

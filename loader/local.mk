@@ -45,5 +45,11 @@ libhost_la_SOURCES += \
 	%D%/emulate.c %D%/emulate.h \
 	%D%/emulate_print.c \
 	%D%/emulate_json.c \
-	%D%/cmd_emulate.c
+	%D%/cmd_emulate.c \
+	%D%/sparse.c %D%/sparse.h \
+	%D%/ledger_span.c %D%/ledger_span.h \
+	%D%/ledger_read.c %D%/ledger_read.h \
+	%D%/ledger_compare.c %D%/ledger_compare.h \
+	%D%/ledger_check.c %D%/ledger_check.h \
+	%D%/cmd_ledger.c
 # end of libhost_la_SOURCES

@@ -16,3 +16,6 @@ libloader_la_SOURCES += \
 	%D%/kernels_neon.c \
 	%D%/prep.c %D%/prep.h
 # end of libloader_la_SOURCES
+if WITH_PNG
+libloader_la_SOURCES += %D%/picture_png.c
+endif

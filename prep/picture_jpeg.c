@@ -7,7 +7,9 @@
  *     spread over its neighbours, so one pixel more is decoded at each side.
  *  2. A file that is cut short is damaged, whichever part of it is wanted.
  *     Other damage is seen in what is decoded: with several scans all of it,
- *     else down to the last row of the box.
+ *     else down to the last row of the box.  libjpeg-turbo is silent on most
+ *     wrong codes; they show when the scan does not end where its rows do,
+ *     which is looked at if the box has the last row.
  *  3. CMYK is made RGB as Pillow does it: stored inverted, as Adobe does.
  *  4. EXIF is not looked at: a picture is not turned, as with torchvision's
  *     loader.  What follows the first picture in a file is not looked at.
@@ -244,6 +246,8 @@ read_rows(struct jpeg *j, unsigned nr, struct ds_err *err)
 		if (more == 0)
 			return err_fail(err, -EBADMSG, "it is damaged: no rows");
 	}
+	if (j->d.output_scanline == j->d.output_height)
+		(void)jpeg_finish_decompress(&j->d);
 	return 0;
 }
 

@@ -14,6 +14,9 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
 
 #include "base/must.h"
 #include "prep/steps.h"
@@ -109,15 +112,22 @@ taps_fini(struct taps *t)
 
 /*--- weights -------------------------------------------------------------*/
 
-/* Two taps at once, on every processor that we know of. */
+/* Two taps at once: every processor that we know of can. */
 typedef double pair __attribute__((vector_size(16)));
-typedef int64_t pair_bits __attribute__((vector_size(16)));
 
-/* x where the mask is all ones, else 0. */
+/* x, but 0 where it is less, and where `at` is not below `end`. */
 static inline pair
-keep(pair x, pair_bits mask)
+clip_pair(pair x, pair at, double end)
 {
-	return (pair)((pair_bits)x & mask);
+#if defined(__SSE2__)
+	/* gcc takes vectors apart for this unless it is told. */
+	return _mm_and_pd(_mm_max_pd(x, _mm_setzero_pd()),
+	    _mm_cmplt_pd(at, _mm_set1_pd(end)));
+#else
+	for (int i = 0; i < 2; i++)
+		x[i] = x[i] > 0 && at[i] < end ? x[i] : 0;
+	return x;
+#endif
 }
 
 /* The triangle over the pixels from `first` on, below `end`, in pairs; and its
@@ -126,34 +136,37 @@ static inline double
 find_triangle(pair *w, const struct scale *s, double center, double first,
     double end)
 {
-	const pair_bits no_sign = { INT64_MAX, INT64_MAX };
 	pair at = { first, first + 1 };
 	double sum = 0;
 
 	for (; at[0] < end; at += 2, w++) {
-		pair x = 1.0 - keep((at - center + 0.5) * s->inverse, no_sign);
+		pair x = (at - center + 0.5) * s->inverse;
 
-		x = keep(x, (x > 0) & (at < end));
-		sum += x[0];
-		sum += x[1];
-		*w = x;
+		x = (pair){ 1.0 - fabs(x[0]), 1.0 - fabs(x[1]) };
+		*w = clip_pair(x, at, end);
+		sum += (*w)[0];
+		sum += (*w)[1];
 	}
 	return sum;
 }
 
-/* Rounds them; does each stay below 1? */
+/* Rounds them; does each stay below 1?  Zeros from there to `stride`. */
 static inline bool
-round_weights(int32_t *weight, const pair *w, double sum, uint32_t count)
+round_weights(int32_t *weight, const pair *w, double sum, uint32_t count,
+    uint32_t stride)
 {
 	int32_t any = 0;
+	uint32_t k;
 
-	for (uint32_t k = 0; k < count; k += 2, w++) {
+	for (k = 0; k < count; k += 2, w++) {
 		pair x = 0.5 + *w / sum * ONE;
 
 		weight[k] = (int32_t)x[0];
 		weight[k + 1] = (int32_t)x[1];
 		any |= weight[k] | weight[k + 1];
 	}
+	for (; k < stride; k += 2)
+		weight[k] = weight[k + 1] = 0;
 	return any < ONE;
 }
 
@@ -189,7 +202,8 @@ make_output(struct taps *t, uint32_t i, uint32_t size, const struct scale *s,
 		max = (int32_t)size;
 	count = (uint32_t)max - first;
 	sum = find_triangle(t->triangle, s, center, (int32_t)first, max);
-	is_narrow = round_weights(weight, t->triangle, sum, count);
+	is_narrow = round_weights(weight, t->triangle, sum, count,
+	    t->stride);
 	/* Ends must not fall (1), not even by a weight that rounds to 0. */
 	while (count > 1 && weight[count - 1] == 0 && first + count > *end)
 		count--;
@@ -225,7 +239,7 @@ static void
 check_axis(const struct taps_axis *a)
 {
 	must(a->from >= 0 && a->from < a->to && a->to <= a->size);
-	must(a->size < INT32_MAX / 4 && a->out < INT32_MAX / 2);
+	must(a->size <= 1u << 28 && a->out <= 1u << 30);
 	must(a->nr > 0 && a->first < a->out && a->nr <= a->out - a->first);
 }
 
@@ -233,7 +247,6 @@ int
 taps_make(struct taps *t, const struct taps_axis *axis, struct ds_err *err)
 {
 	struct scale s = find_scale(axis);
-	size_t all;
 	int rc;
 
 	check_axis(axis);
@@ -242,8 +255,6 @@ taps_make(struct taps *t, const struct taps_axis *axis, struct ds_err *err)
 	rc = find_memory(t, axis, err);
 	if (rc < 0)
 		return rc;
-	all = (size_t)t->nr * t->stride;
-	memset(t->weight, 0, all * sizeof *t->weight);
 	t->is_copy = axis->from == 0 && axis->to == axis->size &&
 	    axis->size == axis->out;
 	t->is_narrow = true;

@@ -5,24 +5,17 @@ need_python() { [ -n "${PYTHON-}" ] || skip "configured without Python"; }
 
 # Small pictures and samples: the tests are about the job, not the pixels.
 gen() { "$destall" gen --size 48-72 --classes 3 "$@" > /dev/null || fail "gen $*"; }
-emulate() { run "$destall" emulate --batch 8 --set size=32 "$@"; }
+batch=8
+emulate() { run "$destall" emulate --batch $batch --set size=32 "$@"; }
 
-# value PATH...: of the JSON document in $work/out, each on a line.
-value() {
+# expect_json EXPRESSION...: each holds of the JSON document in $work/out, doc.
+expect_json() {
 	"$PYTHON" -c '
 import json, sys
 doc = json.load(open(sys.argv[1]))
-for path in sys.argv[2:]:
-    at = doc
-    for key in path.split("."):
-        at = at[int(key) if key.isdigit() else key]
-    print(at)' "$work/out" "$@"
-}
-
-# expect_value PATH TEXT
-expect_value() {
-	got=$(value "$1") || fail "no $1"
-	[ "$got" = "$2" ] || fail "$1 is $got, not $2"
+for text in sys.argv[2:]:
+    if not eval(text):
+        sys.exit("not so: " + text)' "$work/out" "$@" 2> "$work/wrong" || fail "$(tail -n 1 "$work/wrong")"
 }
 
 # samples FILE: a ledger without its batches, by position: what each sample is.

@@ -76,8 +76,13 @@ unit_tests = \
 	%D%/unit_order \
 	%D%/unit_plan \
 	%D%/unit_pipeline \
+	%D%/unit_loader \
+	%D%/unit_loader_threads \
 	%D%/unit_guard \
 	%D%/unit_picture \
+	%D%/unit_taps \
+	%D%/unit_kernels \
+	%D%/unit_picture_bad \
 	%D%/unit_gen_picture \
 	%D%/unit_gen_plan \
 	%D%/unit_gen_tar \
@@ -87,16 +92,24 @@ unit_tests = \
 	%D%/unit_doctor \
 	%D%/unit_doctor_child
 # end of unit_tests
+if WITH_PNG
+unit_tests += %D%/unit_picture_png
+%C%_unit_picture_png_LDADD = $(LDADD) $(PNG_LIBS)
+endif
 preload_ldadd = libleak.la libpreload.la $(CMOCKA_LIBS)
 %C%_unit_container_LDADD = $(preload_ldadd)
 %C%_unit_filter_LDADD = $(preload_ldadd)
 %C%_unit_word_LDADD = $(preload_ldadd)
 jpegs = %D%/harness/jpegs.c %D%/harness/jpegs.h
 %C%_unit_picture_SOURCES = %D%/unit_picture.c $(jpegs)
+%C%_unit_picture_bad_SOURCES = %D%/unit_picture_bad.c $(jpegs)
 fake_hub = %D%/harness/fakehub.c %D%/harness/fakehub.h
 %C%_unit_data_SOURCES = %D%/unit_data.c $(fake_hub)
 %C%_unit_get_SOURCES = %D%/unit_get.c $(fake_hub)
 %C%_unit_get_threads_SOURCES = %D%/unit_get_threads.c $(fake_hub)
+pictures = %D%/harness/pictures.c %D%/harness/pictures.h %D%/harness/loaded.h
+%C%_unit_loader_SOURCES = %D%/unit_loader.c $(pictures)
+%C%_unit_loader_threads_SOURCES = %D%/unit_loader_threads.c $(pictures)
 %C%_unit_guard_LDADD = libleak.la libpreload.la $(CMOCKA_LIBS)
 check_PROGRAMS += $(unit_tests)
 testhub = %D%/harness/testhub.c %D%/harness/testhub.h
@@ -165,6 +178,8 @@ scenarios = \
 	%D%/d0600-parity.sh \
 	%D%/d0601-laws.sh \
 	%D%/d0602-loader-torch.sh \
+	%D%/d0601-pictures.sh \
+	%D%/l0601-ledger.sh \
 	%D%/n0001-failing-memory.sh \
 	%D%/n0002-failing-output.sh \
 	%D%/n0003-storm.sh \
@@ -194,6 +209,8 @@ scenarios = \
 	%D%/n0421-cache-relisted.sh \
 	%D%/n0603-emulate-bad.sh \
 	%D%/n0604-emulate-faults.sh \
+	%D%/n0601-pictures.sh \
+	%D%/n0602-label-files.sh \
 	%D%/n0700-cache-full.sh \
 	%D%/n0701-files-change.sh \
 	%D%/n0702-no-hub.sh \

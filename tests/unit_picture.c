@@ -4,7 +4,7 @@
  * the pixels of any box equal those of the whole.  unit_picture_bad.c has the
  * others.
  *
- * DS_SEED in the environment asks for the long form: all boxes of small files,
+ * DS_LONG in the environment asks for the long form: all boxes of small files,
  * not only some of the ranges of columns and of the ranges of rows.
  */
 
@@ -167,7 +167,7 @@ check_size(unsigned width, unsigned height, unsigned denominator)
 		struct file f;
 
 		make_file(&f, k, width, height, denominator);
-		if (getenv("DS_SEED") != NULL && width < 50)
+		if (getenv("DS_LONG") != NULL && width < 50)
 			check_all_boxes(p, &f);
 		else
 			check_ranges(p, &f);

@@ -32,6 +32,7 @@ start(void **state)
 	FILE *f;
 
 	leak_before(state);
+	alarm(60);		/* rather than wait for ever */
 	if (folder_make(folder, "pipeline") != 0)
 		return -1;
 	for (unsigned i = 0; i < NR; i++) {
@@ -143,6 +144,7 @@ makers_leave_slow_reading_to_readers(void **state)
 	expect_fetch(0, 0);
 	fetched(0, 0, 10000000);
 	expect_make(0, 0);
+	made(0, 0, SLOT_FETCHED, 0);
 	expect_make(0, 3);
 	expect_make(1, 1);
 	expect_fetch(0, 2);

@@ -11,6 +11,7 @@ benches = \
 	%D%/fill \
 	%D%/footprint \
 	%D%/preload \
+	%D%/decode \
 	%D%/minio
 # end of benches
 bench_programs = \
@@ -22,7 +23,8 @@ bench_programs = \
 	%D%/fill_loop \
 	%D%/open_loop \
 	%D%/start_loop \
-	%D%/epoch_loop
+	%D%/epoch_loop \
+	%D%/decode_loop
 # end of bench_programs
 check_PROGRAMS += $(bench_programs)
 %C%_wire_loop_LDADD = libguest.la
@@ -31,11 +33,16 @@ check_PROGRAMS += $(bench_programs)
 %C%_clock_loop_LDADD =
 %C%_ping_loop_LDADD = libguest.la
 %C%_fill_loop_LDADD = libdestall.la libguest.la
+# Ours and libjpeg in one, not a shared library away: instructions are counted.
+%C%_decode_loop_SOURCES = %D%/decode_loop.c %D%/decode_loop.h \
+	%D%/decode_shots.c %D%/decode_bare.c
+%C%_decode_loop_LDADD = libloader.la $(JPEG_LIBS)
 # These know nothing of us.
 %C%_open_loop_LDADD =
 %C%_start_loop_LDADD =
 %C%_epoch_loop_LDADD =
-EXTRA_DIST += $(benches) %D%/likeness %D%/photos %D%/bench.py %D%/service.py %D%/test_bench.py %D%/README.md
+EXTRA_DIST += $(benches) %D%/likeness %D%/photos %D%/bench.py %D%/service.py \
+	%D%/decode_profile.py %D%/decode_torch.py %D%/test_bench.py %D%/README.md
 
 bench-programs: $(bench_programs) tests/harness/mkset tests/harness/job \
 	tests/shim/slow.la

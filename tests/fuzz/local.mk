@@ -17,7 +17,9 @@ fuzz_targets = \
 	%D%/fuzz_listing \
 	%D%/fuzz_tar \
 	%D%/fuzz_container \
-	%D%/fuzz_hub
+	%D%/fuzz_hub \
+	%D%/fuzz_labels \
+	%D%/fuzz_ledger
 # end of fuzz_targets
 check_PROGRAMS += $(fuzz_targets)
 check_LTLIBRARIES += libreplay.la
@@ -40,6 +42,8 @@ endif
 %C%_fuzz_tar_LDADD = $(fuzz_ldadd)
 %C%_fuzz_container_LDADD = libpreload.la $(fuzz_ldadd)
 %C%_fuzz_hub_LDADD = $(fuzz_ldadd)
+%C%_fuzz_labels_LDADD = $(fuzz_ldadd)
+%C%_fuzz_ledger_LDADD = $(fuzz_ldadd)
 
 # `make fuzz` keeps what it found new in %D%/new/NAME and an input that broke
 # something in %D%/broken-NAME-*.  `make fuzz-merge` puts the smallest set that

@@ -66,6 +66,9 @@ static const jpeg_scan_info unfinished[] = {
 	{ 1, { 0 }, 1, 5, 0, 2 },
 };
 
+#define BOMB_BITS	10u	/* scans of one coefficient */
+#define BOMB_MOST	(63u * BOMB_BITS)
+
 static void
 set_kind(struct jpeg_compress_struct *c, const struct jpeg_kind *k)
 {
@@ -138,6 +141,52 @@ jpegs_make(const struct jpeg_kind *k, unsigned width, unsigned height,
 		draw_row(row, width, c.input_components, y, &state);
 		(void)jpeg_write_scanlines(&c, &row, 1);
 	}
+	jpeg_finish_compress(&c);
+	jpeg_destroy_compress(&c);
+	free(row);
+	*len = size;
+	return bytes;
+}
+
+/* The first scan of all, then each coefficient bit by bit. */
+static void
+script_bomb(jpeg_scan_info *scan, unsigned scans)
+{
+	for (unsigned i = 0; i < scans; i++) {
+		int bit = (int)(BOMB_BITS - 1 - i % BOMB_BITS);
+		int at = (int)(i / BOMB_BITS) + 1;
+
+		scan[i + 1] = (jpeg_scan_info){ .comps_in_scan = 1, .Ss = at,
+		    .Se = at, .Ah = i % BOMB_BITS == 0 ? 0 : bit + 1, .Al = bit };
+	}
+	scan[0] = (jpeg_scan_info){ .comps_in_scan = 1 };
+}
+
+uint8_t *
+jpegs_make_bomb(unsigned side, unsigned scans, size_t *len)
+{
+	static jpeg_scan_info script[BOMB_MOST + 1];
+	struct jpeg_compress_struct c;
+	struct jpeg_error_mgr errors;
+	unsigned char *bytes = NULL;
+	unsigned long size = 0;
+	uint8_t *row = calloc(1, side);
+
+	must(row != NULL && scans <= BOMB_MOST);
+	c.err = jpeg_std_error(&errors);
+	jpeg_create_compress(&c);
+	jpeg_mem_dest(&c, &bytes, &size);
+	c.image_width = side;
+	c.image_height = side;
+	c.in_color_space = JCS_GRAYSCALE;
+	c.input_components = 1;
+	jpeg_set_defaults(&c);
+	script_bomb(script, scans);
+	c.scan_info = script;
+	c.num_scans = (int)scans + 1;
+	jpeg_start_compress(&c, TRUE);
+	while (c.next_scanline < side)
+		(void)jpeg_write_scanlines(&c, &row, 1);
 	jpeg_finish_compress(&c);
 	jpeg_destroy_compress(&c);
 	free(row);

@@ -30,6 +30,9 @@ uint8_t *jpegs_make(const struct jpeg_kind *k, unsigned width, unsigned height,
     unsigned seed, size_t *len);
 	/* Noise on waves.  The caller frees it. */
 
+uint8_t *jpegs_make_bomb(unsigned side, unsigned scans, size_t *len);
+	/* A grey square that takes a scan after the other, 630 at most. */
+
 struct jpeg_whole {
 	unsigned	width, height;
 	uint8_t		*pixels;	/* 4 bytes each: RGBX, or CMYK as stored */

@@ -1,7 +1,7 @@
 # harness: what tests stand on: the check for leaks, little programs that
 # scenarios run, and objects that they preload (../shim).
 
-EXTRA_DIST += %D%/cgroup.py
+EXTRA_DIST += %D%/cgroup.py %D%/mkpng.py
 
 check_LTLIBRARIES += libleak.la
 libleak_la_SOURCES = %D%/leak.c %D%/leak.h %D%/heap.c %D%/heap.h %D%/unit.h \
@@ -17,9 +17,11 @@ harness_programs = \
 	%D%/cacheframes \
 	%D%/items \
 	%D%/job \
+	%D%/labeled \
 	%D%/leaky \
 	%D%/leaser \
 	%D%/mkset \
+	%D%/pixels \
 	%D%/plain \
 	%D%/raw \
 	%D%/reader \
@@ -48,6 +50,7 @@ check_PROGRAMS += $(harness_programs)
 	%D%/fields_open.c %D%/fields_copies.c
 %C%_fields_LDADD =
 %C%_frames_LDADD = libhost.la
+%C%_labeled_LDADD = libloader.la
 %C%_leaser_LDADD = libhost.la
 %C%_leaky_LDADD = libleak.la
 %C%_mkset_SOURCES = %D%/mkset.c %D%/content.h
@@ -55,6 +58,8 @@ check_PROGRAMS += $(harness_programs)
 # What knows nothing of us, links nothing of ours.
 %C%_plain_SOURCES = %D%/plain.c %D%/content.h
 %C%_plain_LDADD =
+%C%_pixels_SOURCES = %D%/pixels.c %D%/jpegs.c %D%/jpegs.h
+%C%_pixels_LDADD = libloader.la
 %C%_raw_LDADD = libhost.la
 %C%_reader_LDADD =
 %C%_sampler_SOURCES = %D%/sampler.c %D%/content.h
