@@ -19,9 +19,8 @@ fuzz_targets = \
 	%D%/fuzz_container \
 	%D%/fuzz_hub \
 	%D%/fuzz_labels \
-	%D%/fuzz_ledger
-	%D%/fuzz_picture \
-	%D%/fuzz_hub
+	%D%/fuzz_ledger \
+	%D%/fuzz_picture
 # end of fuzz_targets
 check_PROGRAMS += $(fuzz_targets)
 check_LTLIBRARIES += libreplay.la
