@@ -8,6 +8,7 @@ libloader_la_SOURCES += \
 	%D%/emit.c \
 	%D%/kernels.c %D%/kernels.h \
 	%D%/kernels_plain.c \
-	%D%/kernels_avx2.c \
+	%D%/kernels_avx2.c %D%/avx2.h \
+	%D%/emit_avx2.c \
 	%D%/kernels_neon.c
 # end of libloader_la_SOURCES
