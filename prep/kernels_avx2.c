@@ -127,16 +127,22 @@ multiply_step(__m256i window0, __m256i window1, const struct step *s)
 /* Sixteen outputs of a plane, as 16-bit numbers. */
 INLINE __m256i
 make_sixteen(const uint8_t *bytes, const struct step *s,
-    const uint32_t *window, uint32_t pairs)
+    const uint32_t *window, uint32_t pairs, bool moving)
 {
 	__m256i w0 = load_lanes(bytes + window[0], bytes + window[1]);
 	__m256i w1 = load_lanes(bytes + window[2], bytes + window[3]);
 	struct sixteen sum = multiply_step(w0, w1, s);
 
-	if (pairs > 1)
+	if (pairs > 1 && !moving)
 		sum = add(sum, multiply_step(w0, w1, s + 1));
-	for (uint32_t k = 2; k < pairs; k++)
+	for (uint32_t k = moving ? 1 : 2; k < pairs; k++) {
+		if (moving) {
+			bytes += 2;
+			w0 = load_lanes(bytes + window[0], bytes + window[1]);
+			w1 = load_lanes(bytes + window[2], bytes + window[3]);
+		}
 		sum = add(sum, multiply_step(w0, w1, s + k));
+	}
 	return finish(sum);
 }
 
@@ -147,15 +153,17 @@ struct pixels {
 
 INLINE struct pixels
 make_pixels(const uint8_t *planes, size_t pitch, const struct step *s,
-    const uint32_t *window, uint32_t pairs)
+    const uint32_t *window, uint32_t pairs, bool moving)
 {
-	return (struct pixels){ make_sixteen(planes, s, window, pairs),
-	    make_sixteen(planes + pitch, s, window, pairs),
-	    make_sixteen(planes + 2 * pitch, s, window, pairs) };
+	return (struct pixels){
+	    make_sixteen(planes, s, window, pairs, moving),
+	    make_sixteen(planes + pitch, s, window, pairs, moving),
+	    make_sixteen(planes + 2 * pitch, s, window, pairs, moving) };
 }
 
 INLINE void
-across_steps(uint8_t *line, size_t plane, const struct taps *t, uint32_t pairs)
+across_steps(uint8_t *line, size_t plane, const struct taps *t, uint32_t pairs,
+    bool moving)
 {
 	const uint32_t *window = t->windows;
 	const struct step *s = t->steps;
@@ -165,9 +173,9 @@ across_steps(uint8_t *line, size_t plane, const struct taps *t, uint32_t pairs)
 	for (uint8_t *end = line + t->nr; line < end; line += STEP_GROUP) {
 		struct pixels a, b;
 
-		a = make_pixels(planes, pitch, s, window, pairs);
+		a = make_pixels(planes, pitch, s, window, pairs, moving);
 		b = make_pixels(planes, pitch, s + pairs, window + STEP_FOURS,
-		    pairs);
+		    pairs, moving);
 		store(line, _mm256_packus_epi16(a.r, b.r));
 		store(line + plane, _mm256_packus_epi16(a.g, b.g));
 		store(line + 2 * plane, _mm256_packus_epi16(a.b, b.b));
@@ -176,49 +184,58 @@ across_steps(uint8_t *line, size_t plane, const struct taps *t, uint32_t pairs)
 	}
 }
 
-/* One output of many taps, 16 of them at once, as four sums to be added. */
+/* 16 taps of one output of a plane, as four sums to be added. */
 INLINE __m128i
-sum_taps(const uint8_t *bytes, const int16_t *low, const int8_t *high,
-    uint32_t count)
+multiply_taps(const uint8_t *bytes, __m256i low, __m128i high)
 {
-	__m256i l = _mm256_setzero_si256();
-	__m128i h = _mm_setzero_si128();
+	__m128i p = _mm_loadu_si128((const __m128i *)bytes);
+	__m128i h = _mm_madd_epi16(_mm_maddubs_epi16(p, high),
+	    _mm_set1_epi16(1));
+	__m256i l = _mm256_madd_epi16(_mm256_cvtepu8_epi16(p), low);
 
-	for (uint32_t k = 0; k < count; k += 16) {
-		__m128i p = _mm_loadu_si128((const __m128i *)(bytes + k));
-
-		l = _mm256_add_epi32(l, _mm256_madd_epi16(
-		    _mm256_cvtepu8_epi16(p), load(low + k)));
-		h = _mm_add_epi16(h, _mm_maddubs_epi16(p,
-		    _mm_loadu_si128((const __m128i *)(high + k))));
-	}
-	h = _mm_slli_epi32(_mm_madd_epi16(h, _mm_set1_epi16(1)),
-	    TAPS_LOW_BITS);
-	return _mm_add_epi32(h, _mm_add_epi32(_mm256_castsi256_si128(l),
+	return _mm_add_epi32(_mm_slli_epi32(h, TAPS_LOW_BITS),
+	    _mm_add_epi32(_mm256_castsi256_si128(l),
 	    _mm256_extracti128_si256(l, 1)));
 }
 
-/* Four outputs of a plane that have more taps than fit steps. */
-INLINE void
-make_four(uint8_t *out, const uint8_t *bytes, const struct taps *t, uint32_t i)
+/* One output of all planes that has more taps than fit steps: its R, G and B
+ * in the first three bytes. */
+INLINE int32_t
+make_one(const uint8_t *bytes, size_t pitch, const int16_t *low,
+    const int8_t *high, uint32_t count)
 {
-	__m128i sum[4];
-	int32_t four;
+	const __m128i half = _mm_set1_epi32(1 << (TAPS_BITS - 1));
+	__m128i r, g, b;
 
-	for (uint32_t k = 0; k < 4; k++) {
-		uint32_t j = i + k < t->nr ? i + k : t->nr - 1;
-		size_t at = (size_t)j * t->stride;
+	r = g = b = _mm_setzero_si128();
+	for (uint32_t k = 0; k < count; k += 16, bytes += 16) {
+		__m256i l = load(low + k);
+		__m128i h = _mm_loadu_si128((const __m128i *)(high + k));
 
-		sum[k] = sum_taps(bytes + (t->first[j] - t->begin),
-		    t->low + at, t->high + at, t->count[j]);
+		r = _mm_add_epi32(r, multiply_taps(bytes, l, h));
+		g = _mm_add_epi32(g, multiply_taps(bytes + pitch, l, h));
+		b = _mm_add_epi32(b, multiply_taps(bytes + 2 * pitch, l, h));
 	}
-	sum[0] = _mm_hadd_epi32(_mm_hadd_epi32(sum[0], sum[1]),
-	    _mm_hadd_epi32(sum[2], sum[3]));
-	sum[0] = _mm_srli_epi32(_mm_add_epi32(sum[0],
-	    _mm_set1_epi32(1 << (TAPS_BITS - 1))), TAPS_BITS);
-	sum[0] = _mm_packus_epi32(sum[0], sum[0]);
-	four = _mm_cvtsi128_si32(_mm_packus_epi16(sum[0], sum[0]));
-	memcpy(out + i, &four, sizeof four);
+	r = _mm_hadd_epi32(_mm_hadd_epi32(r, g), _mm_hadd_epi32(b, b));
+	r = _mm_srli_epi32(_mm_add_epi32(r, half), TAPS_BITS);
+	r = _mm_packus_epi32(r, r);
+	return _mm_cvtsi128_si32(_mm_packus_epi16(r, r));
+}
+
+AVX2 static void
+across_many(uint8_t *line, size_t plane, const struct taps *taps)
+{
+	const struct taps t = *taps;	/* what is stored to is not this */
+
+	for (uint32_t i = 0; i < t.nr; i++) {
+		size_t at = (size_t)i * t.stride;
+		int32_t pixel = make_one(t.planes + (t.first[i] - t.begin),
+		    t.pitch, t.low + at, t.high + at, t.count[i]);
+
+		line[i] = (uint8_t)pixel;
+		line[plane + i] = (uint8_t)(pixel >> 8);
+		line[2 * plane + i] = (uint8_t)(pixel >> 16);
+	}
 }
 
 AVX2 static void
@@ -229,23 +246,16 @@ across(uint8_t *line, size_t plane, const uint8_t *row, const struct taps *t)
 		return;
 	}
 	split_row(t->planes, t->pitch, row, t->end - t->begin);
-	switch (t->pairs) {
-	case 0:
-		for (size_t c = 0; c < 3; c++) {
-			for (uint32_t i = 0; i < t->nr; i += 4)
-				make_four(line + c * plane,
-				    t->planes + c * t->pitch, t, i);
-		}
-		break;
-	case 1:
-		across_steps(line, plane, t, 1);
-		break;
-	case 2:
-		across_steps(line, plane, t, 2);
-		break;
-	default:
-		across_steps(line, plane, t, t->pairs);
-	}
+	if (t->pairs == 0)
+		across_many(line, plane, t);
+	else if (t->moving)
+		across_steps(line, plane, t, t->pairs, true);
+	else if (t->pairs == 1)
+		across_steps(line, plane, t, 1, false);
+	else if (t->pairs == 2)
+		across_steps(line, plane, t, 2, false);
+	else
+		across_steps(line, plane, t, t->pairs, false);
 }
 
 /*--- down ----------------------------------------------------------------*/
