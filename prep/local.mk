@@ -15,6 +15,9 @@ libloader_la_SOURCES += \
 	%D%/kernels_avx2.c \
 	%D%/kernels_neon.c \
 	%D%/prep.c %D%/prep.h
+	%D%/kernels_avx2.c %D%/avx2.h \
+	%D%/emit_avx2.c \
+	%D%/kernels_neon.c
 # end of libloader_la_SOURCES
 if WITH_PNG
 libloader_la_SOURCES += %D%/picture_png.c
