@@ -186,6 +186,7 @@ scenarios = \
 	%D%/n0420-cache-midway.sh \
 	%D%/n0421-cache-relisted.sh \
 	%D%/n0601-pictures.sh \
+	%D%/n0602-pictures-memory.sh \
 	%D%/n0700-cache-full.sh \
 	%D%/n0701-files-change.sh \
 	%D%/n0702-no-hub.sh \
