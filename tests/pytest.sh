@@ -26,8 +26,9 @@ run_pytest() {
 		set -- "$@" "$top_srcdir/tests/python/$name"
 	done
 	export PYTHONDONTWRITEBYTECODE=1 PYTEST_DISABLE_PLUGIN_AUTOLOAD=1
+	# Pillow warns of odd EXIF and of transparency.
 	run env DS_LONG="$long" $torch_python -m pytest -q --tb=short \
-	    -p no:cacheprovider --basetemp="$work/pytest" -c /dev/null \
+	    -W ignore::UserWarning -p no:cacheprovider --basetemp="$work/pytest" -c /dev/null \
 	    --rootdir "$top_srcdir/tests/python" "$@"
 	[ "$status" -eq 0 ] || show_and_fail
 	sed -n '/^=* destall/,$p' "$work/out"

@@ -3,7 +3,6 @@
 
 import io
 import math
-import warnings
 
 import numpy as np
 import torch
@@ -22,11 +21,9 @@ torch.set_num_threads(1)
 
 def load(encoded):
     """As torchvision's pil_loader."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")     # about EXIF and transparency
-        image = Image.open(io.BytesIO(encoded))
-        image.decodermaxblock = PIECE
-        return image.convert("RGB")
+    image = Image.open(io.BytesIO(encoded))
+    image.decodermaxblock = PIECE
+    return image.convert("RGB")
 
 
 def cut_out(image, cut, width, height):
