@@ -78,6 +78,7 @@ unit_tests = \
 	%D%/unit_pipeline \
 	%D%/unit_loader \
 	%D%/unit_loader_threads \
+	%D%/unit_emulate_touch \
 	%D%/unit_guard \
 	%D%/unit_picture \
 	%D%/unit_taps \
