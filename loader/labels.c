@@ -84,18 +84,17 @@ is_picture(const char *name)
 	return false;
 }
 
-static int
-name_of(const struct ds_data *data, uint64_t i, const char **name,
-    struct ds_err *err)
+/* NULL: what the hub wrote down is not sound. */
+static const char *
+name_of(const struct ds_data *data, uint64_t i, struct ds_err *err)
 {
 	struct ds_info info;
-	int rc = ds_data_info(data, i, &info);
 
-	if (rc < 0)
-		return err_fail(err, rc, "data set %s: item %llu has no name",
-		    source_uri(data->source), (unsigned long long)i);
-	*name = info.name;
-	return 0;
+	if (ds_data_info(data, i, &info) == 0)
+		return info.name;
+	(void)err_fail(err, -EBADMSG, "data set %s: item %llu has no name",
+	    source_uri(data->source), (unsigned long long)i);
+	return NULL;
 }
 
 /* The first folder of a name, in its shard if it lies in one; archives may
@@ -125,13 +124,12 @@ find_pictures(struct labels *l, const struct ds_data *data,
     struct ds_err *err)
 {
 	uint64_t count = ds_data_count(data);
-	const char *name = NULL;
-	int rc;
 
 	for (uint64_t i = 0; i < count; i++) {
-		rc = name_of(data, i, &name, err);
-		if (rc < 0)
-			return rc;
+		const char *name = name_of(data, i, err);
+
+		if (name == NULL)
+			return -EBADMSG;
 		if (is_picture(name))
 			l->items[l->nr++] = i;
 	}
@@ -181,14 +179,13 @@ static int
 find_runs(const struct labels *l, const struct ds_data *data,
     struct runs *all, struct ds_err *err)
 {
-	const char *name = NULL;
 	struct run r, *last;
-	int rc;
 
 	for (uint64_t i = 0; i < l->nr; i++) {
-		rc = name_of(data, l->items[i], &name, err);
-		if (rc < 0)
-			return rc;
+		const char *name = name_of(data, l->items[i], err);
+
+		if (name == NULL)
+			return -EBADMSG;
 		if (!find_class(data, l->items[i], name, &r))
 			return err_fail(err, -EINVAL, "data set %s: %.200s "
 			    "lies in no folder, so it has no class: set "
@@ -250,7 +247,7 @@ label_folders(struct labels *l, const struct ds_data *data,
 	struct runs all = { .nr = 0 };
 	int rc = find_runs(l, data, &all, err);
 
-	if (rc == 0) {
+	if (rc == 0 && all.nr > 0) {
 		qsort(all.runs, all.nr, sizeof *all.runs, compare_runs);
 		rc = give_labels(l, &all, err);
 	}
@@ -345,9 +342,9 @@ labels_open(struct labels **out, const char *how, struct ds_data *data,
 		labels_close(&l);
 		return rc;
 	}
-	*out = l;
 	*items = l->items;
 	*nr = l->nr;
+	*out = l;
 	return 0;
 }
 

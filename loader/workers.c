@@ -270,7 +270,7 @@ workers_start(struct workers **out, struct pipeline *p,
     const struct ds_prep *prep, unsigned makers, unsigned readers,
     struct ds_err *err)
 {
-	struct workers *ws;
+	struct workers *ws = NULL;
 	sigset_t before;
 	int rc;
 

@@ -72,6 +72,7 @@ place_parts(struct taps *t, const struct taps_axis *a)
 	t->count = carve(t, &at, a->nr * sizeof *t->count);
 	t->weight = carve(t, &at, all * sizeof *t->weight);
 	t->triangle = carve(t, &at, t->stride * sizeof(double));
+	t->planes = NULL;
 	if (!a->stepped)
 		return at;
 	t->pitch = (a->size + 2 * ALIGN - 1) / ALIGN * ALIGN;
@@ -90,7 +91,7 @@ find_memory(struct taps *t, const struct taps_axis *a, struct ds_err *err)
 {
 	size_t bytes = place_parts(t, a);
 
-	if (bytes <= t->room)
+	if (t->memory != NULL && bytes <= t->room)
 		return 0;
 	free(t->memory);
 	t->room = 0;
@@ -112,62 +113,109 @@ taps_fini(struct taps *t)
 
 /*--- weights -------------------------------------------------------------*/
 
-/* Two taps at once: every processor that we know of can. */
+/* Two taps at once: every processor that we know of can, but gcc takes vectors
+ * apart for much of this unless it is told how. */
 typedef double pair __attribute__((vector_size(16)));
 
-/* x, but 0 where it is less, and where `at` is not below `end`. */
-static inline pair
-clip_pair(pair x, pair at, double end)
-{
 #if defined(__SSE2__)
-	/* gcc takes vectors apart for this unless it is told. */
+/* 1 - |x|, but 0 where that is less, and where `at` is not below `end`. */
+static inline pair
+find_triangle(pair x, pair at, double end)
+{
+	x = _mm_sub_pd(_mm_set1_pd(1.0), _mm_andnot_pd(_mm_set1_pd(-0.0), x));
 	return _mm_and_pd(_mm_max_pd(x, _mm_setzero_pd()),
 	    _mm_cmplt_pd(at, _mm_set1_pd(end)));
-#else
-	for (int i = 0; i < 2; i++)
-		x[i] = x[i] > 0 && at[i] < end ? x[i] : 0;
-	return x;
-#endif
 }
 
-/* The triangle over the pixels from `first` on, below `end`, in pairs; and its
- * sum in the order of pixels. */
-static inline double
-find_triangle(pair *w, const struct scale *s, double center, double first,
+/* Without what is behind the point; is one of them ONE? */
+static inline int
+put_weights(int32_t *weight, pair x)
+{
+	_mm_storel_epi64((__m128i *)weight, _mm_cvttpd_epi32(x));
+	return _mm_movemask_pd(_mm_cmpge_pd(x, _mm_set1_pd(ONE)));
+}
+#else
+static inline pair
+find_triangle(pair x, pair at, double end)
+{
+	for (int i = 0; i < 2; i++) {
+		x[i] = 1.0 - fabs(x[i]);
+		x[i] = x[i] > 0 && at[i] < end ? x[i] : 0;
+	}
+	return x;
+}
+
+static inline int
+put_weights(int32_t *weight, pair x)
+{
+	weight[0] = (int32_t)x[0];
+	weight[1] = (int32_t)x[1];
+	return weight[0] >= ONE || weight[1] >= ONE;
+}
+#endif
+
+static inline pair
+find_pair(const struct scale *s, double center, pair at, double end)
+{
+	return find_triangle((at - center + 0.5) * s->inverse, at, end);
+}
+
+static inline int
+round_pair(int32_t *weight, pair w, double sum)
+{
+	return put_weights(weight, 0.5 + w / sum * ONE);
+}
+
+/* The weights of an output of up to four pixels, as most are; is one of them
+ * ONE?  Sums are made in the order of pixels. */
+static inline int
+weigh_few(int32_t *weight, const struct scale *s, double center, double first,
     double end)
 {
 	pair at = { first, first + 1 };
+	pair a = find_pair(s, center, at, end);
+	pair b = find_pair(s, center, at + 2, end);
+	double sum = a[0] + a[1] + b[0] + b[1];
+
+	return round_pair(weight, a, sum) | round_pair(weight + 2, b, sum);
+}
+
+static int
+weigh_many(int32_t *weight, pair *triangle, const struct scale *s,
+    double center, double first, double end)
+{
 	double sum = 0;
+	int any = 0;
+	pair *w = triangle;
 
-	for (; at[0] < end; at += 2, w++) {
-		pair x = (at - center + 0.5) * s->inverse;
-
-		x = (pair){ 1.0 - fabs(x[0]), 1.0 - fabs(x[1]) };
-		*w = clip_pair(x, at, end);
+	for (pair at = { first, first + 1 }; at[0] < end; at += 2, w++) {
+		*w = find_pair(s, center, at, end);
 		sum += (*w)[0];
 		sum += (*w)[1];
 	}
-	return sum;
+	for (; triangle < w; triangle++, weight += 2)
+		any |= round_pair(weight, *triangle, sum);
+	return any;
 }
 
-/* Rounds them; does each stay below 1?  Zeros from there to `stride`. */
+#define FEW	4u
+
+/* Weights, with zeros behind them; is each below 1? */
 static inline bool
-round_weights(int32_t *weight, const pair *w, double sum, uint32_t count,
-    uint32_t stride)
+weigh(struct taps *t, int32_t *weight, const struct scale *s, double center,
+    uint32_t first, uint32_t end)
 {
-	int32_t any = 0;
-	uint32_t k;
+	uint32_t count = end - first, n = count <= FEW ? FEW : count + count % 2;
+	double from = (int32_t)first, to = (int32_t)end;
+	int any;
 
-	for (k = 0; k < count; k += 2, w++) {
-		pair x = 0.5 + *w / sum * ONE;
-
-		weight[k] = (int32_t)x[0];
-		weight[k + 1] = (int32_t)x[1];
-		any |= weight[k] | weight[k + 1];
-	}
-	for (; k < stride; k += 2)
-		weight[k] = weight[k + 1] = 0;
-	return any < ONE;
+	if (count <= FEW)
+		any = weigh_few(weight, s, center, from, to);
+	else
+		any = weigh_many(weight, t->triangle, s, center, from, to);
+	for (; n < t->stride; n += 2)
+		weight[n] = weight[n + 1] = 0;
+	return any == 0;
 }
 
 /* Weights of 0 at the beginning go away, but the last of `count`. */
@@ -184,11 +232,11 @@ drop_zeros(int32_t *weight, uint32_t stride, uint32_t count)
 	return n;
 }
 
-/* Output number `out` of the axis as number i of ours; `end` is that of the
+/* Output number `out` of the axis as number i of ours; t->end is that of the
  * one before, and becomes its own. */
 static inline void
 make_output(struct taps *t, uint32_t i, uint32_t size, const struct scale *s,
-    uint32_t out, uint32_t *end)
+    uint32_t out)
 {
 	double center = s->from + (out + 0.5) * s->step;
 	int32_t min = (int32_t)(center - s->support + 0.5);
@@ -196,16 +244,13 @@ make_output(struct taps *t, uint32_t i, uint32_t size, const struct scale *s,
 	int32_t *weight = t->weight + (size_t)i * t->stride;
 	uint32_t first = min < 0 ? 0 : (uint32_t)min, count;
 	bool is_narrow;
-	double sum;
 
 	if ((uint32_t)max > size)
 		max = (int32_t)size;
 	count = (uint32_t)max - first;
-	sum = find_triangle(t->triangle, s, center, (int32_t)first, max);
-	is_narrow = round_weights(weight, t->triangle, sum, count,
-	    t->stride);
+	is_narrow = weigh(t, weight, s, center, first, (uint32_t)max);
 	/* Ends must not fall (1), not even by a weight that rounds to 0. */
-	while (count > 1 && weight[count - 1] == 0 && first + count > *end)
+	while (count > 1 && weight[count - 1] == 0 && first + count > t->end)
 		count--;
 	if (weight[0] == 0) {
 		uint32_t n = drop_zeros(weight, t->stride, count);
@@ -215,7 +260,7 @@ make_output(struct taps *t, uint32_t i, uint32_t size, const struct scale *s,
 	}
 	t->first[i] = first;
 	t->count[i] = count;
-	*end = first + count;
+	t->end = first + count;
 	if (count > t->most)
 		t->most = count;
 	if (first < t->begin)
@@ -224,11 +269,13 @@ make_output(struct taps *t, uint32_t i, uint32_t size, const struct scale *s,
 		t->is_narrow = false;
 }
 
+/* For sources that are so much larger that steps cannot be made. */
 static void
 split_weights(struct taps *t)
 {
 	size_t all = (size_t)t->nr * t->stride;
 
+	must(t->stride % 16 == 0);
 	for (size_t i = 0; i < all; i++) {
 		t->low[i] = (int16_t)taps_low(t->weight[i]);
 		t->high[i] = (int8_t)taps_high(t->weight[i]);
@@ -263,7 +310,7 @@ taps_make(struct taps *t, const struct taps_axis *axis, struct ds_err *err)
 	t->end = 0;
 	for (uint32_t i = 0; i < t->nr; i++)
 		make_output(t, axis->reversed ? t->nr - 1 - i : i, axis->size,
-		    &s, axis->first + i, &t->end);
+		    &s, axis->first + i);
 	if (t->most > NARROW_MOST)
 		t->is_narrow = false;
 	if (axis->stepped && t->is_narrow && !steps_make(t))

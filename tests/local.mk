@@ -172,14 +172,14 @@ scenarios = \
 	%D%/c0716-torch.sh \
 	%D%/c0717-paths.sh \
 	%D%/c0720-law.sh \
-	%D%/l0602-emulate.sh \
-	%D%/l0603-emulate-resume.sh \
-	%D%/l0604-example.sh \
 	%D%/d0600-parity.sh \
 	%D%/d0601-laws.sh \
 	%D%/d0602-loader-torch.sh \
-	%D%/d0601-pictures.sh \
+	%D%/d0603-pictures.sh \
 	%D%/l0601-ledger.sh \
+	%D%/l0602-emulate.sh \
+	%D%/l0603-emulate-resume.sh \
+	%D%/l0604-example.sh \
 	%D%/n0001-failing-memory.sh \
 	%D%/n0002-failing-output.sh \
 	%D%/n0003-storm.sh \
@@ -207,10 +207,10 @@ scenarios = \
 	%D%/n0415-failing-points.sh \
 	%D%/n0420-cache-midway.sh \
 	%D%/n0421-cache-relisted.sh \
-	%D%/n0603-emulate-bad.sh \
-	%D%/n0604-emulate-faults.sh \
 	%D%/n0601-pictures.sh \
 	%D%/n0602-label-files.sh \
+	%D%/n0603-emulate-bad.sh \
+	%D%/n0604-emulate-faults.sh \
 	%D%/n0700-cache-full.sh \
 	%D%/n0701-files-change.sh \
 	%D%/n0702-no-hub.sh \

@@ -361,8 +361,9 @@ a_line_may_be_long_but_not_longer(void **state)
 static void
 lines_come_whole_at_every_length(void **state)
 {
+	static char bytes[1u << 20];
 	struct lines l;
-	char *text, *bytes = malloc(1u << 20), *p = bytes;
+	char *text, *p = bytes;
 	size_t len;
 	int fd;
 
@@ -394,7 +395,6 @@ lines_come_whole_at_every_length(void **state)
 	assert_int_equal(l.number, 1001);
 	lines_fini(&l);
 	close(fd);
-	free(bytes);
 }
 
 UNIT_MAIN(

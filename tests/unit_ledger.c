@@ -31,7 +31,7 @@ static struct ledger *ledger;
 static struct ds_err err;
 
 static const char *const names[] = {	/* in their order */
-	"#7.jpg", "a b%c.jpg", "n\n\x7f" "e.jpg", "plain.jpg",
+	"#7.jpg", "a b%c.jpg", "n\n\177e.jpg", "plain.jpg",
 };
 #define NR_NAMES	(sizeof names / sizeof names[0])
 

@@ -335,8 +335,7 @@ no_position_is_refused(void **state)
 		"destall-position 1 0123456789abcdef epoch=0 samples=00",
 		"destall-position 1 123456789abcdef epoch=0 samples=0",
 		"destall-position 1 0123456789abcdef epoch=-1 samples=0",
-		"destall-position 1 0123456789abcdef epoch=0 "
-		"samples=99999999999999999999",
+		"destall-position 1 0123456789abcdef epoch=9 samples=99999999999999999999",
 		"destall-position  1 0123456789abcdef epoch=0 samples=0",
 	};
 	char text[DS_POSITION_TEXT], *at;

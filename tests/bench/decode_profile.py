@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the instructions of tests/bench/decode go, counted by callgrind.
+"""Where the work of tests/bench/decode goes: instructions, counted by callgrind,
+and where perf can be used, time, by asking what runs.
 
 Instructions are no time, but they are the same on every run, whatever else the
 machine has to do.  A group's count is that of all calls into it from outside,
@@ -90,7 +91,7 @@ def inside_libjpeg(methods):
 
 
 OURS = {"across": ours(r"^across"), "down": ours(r"^down"), "emit": ours(r"^emit"),
-        "taps": ours(r"^taps_")}
+        "taps": ours(r"^(taps|steps)_")}
 
 
 def split(profile, methods, images):
@@ -100,6 +101,15 @@ def split(profile, methods, images):
     groups.update({k: profile.into(g) for k, g in OURS.items()})
     groups["rest"] = profile.total() - sum(groups.values())
     return {k: v / images for k, v in groups.items()}
+
+
+def split_samples(samples, us):
+    """{group: us for each image} of the functions that were seen running."""
+    groups = collections.Counter({"libjpeg": sum(map(is_libjpeg, samples))})
+    for name, is_inside in OURS.items():
+        groups[name] = sum(map(is_inside, samples))
+    groups["rest"] = len(samples) - sum(groups.values())
+    return {k: us * v / len(samples) for k, v in groups.items()}
 
 
 # --- counted ----------------------------------------------------------------
@@ -115,6 +125,19 @@ def count(argv, out):
         return Profile(f.read())
 
 
+def watch(argv, out):
+    """The functions that ran, asked often, and us of an image; or None."""
+    r = subprocess.run(["perf", "record", "-q", "-e", "cpu-clock:u", "-F", "5000", "-o", out,
+                        *argv], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    figures = bench.parse_result(r.stdout)
+    if r.returncode != 0 or figures is None:
+        return None
+    text = subprocess.run(["perf", "script", "-i", out, "-F", "ip,sym,dso"],
+                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True).stdout
+    seen = re.findall(r"^ *[0-9a-f]+ (.*) \((.*)\)$", text, re.M)
+    return [Function(o, name) for name, o in seen], 1e6 / figures["images_per_cpu_s"]
+
+
 def take_some(shots, nr):
     some = shots + ".some"
     with open(shots) as f, open(some, "w") as g:
@@ -125,33 +148,53 @@ def take_some(shots, nr):
 WAYS = {"libjpeg": ("bare", "rgb"), "prep fp32": ("prep", "fp32"), "prep uint8": ("prep", "uint8")}
 
 
-def show(loop, shots, folder, top, what, quick, as_json):
-    """Prints the table; the exit status."""
+def count_all(loop, shots, folder, top, images):
     if shutil.which("valgrind") is None:
-        print("decode: --profile needs valgrind: skipped")
-        return 77
-    images = 10 if quick else 200
+        return None
     some = take_some(shots, images)
     methods = json.loads(service.call([loop, "methods", some, folder]))
-    columns = {name: split(count([loop, way, some, folder, option, "1"], top + "/callgrind"),
-                           methods, images)
-               for name, (way, option) in WAYS.items()}
+    return {name: split(count([loop, way, some, folder, option, "1"], top + "/callgrind"),
+                        methods, images)
+            for name, (way, option) in WAYS.items()}
+
+
+def watch_all(loop, shots, folder, top, passes):
+    if shutil.which("perf") is None:
+        return None
+    seen = {name: watch([loop, way, shots, folder, option, passes], top + "/perf")
+            for name, (way, option) in WAYS.items()}
+    if not all(s and s[0] for s in seen.values()):
+        return None
+    return {name: split_samples(*s) for name, s in seen.items()}
+
+
+def show(loop, shots, folder, top, what, quick, as_json):
+    """Prints the tables; the exit status."""
+    images = 10 if quick else 200
+    result = {"what": what, "images": images,
+              "instructions": count_all(loop, shots, folder, top, images),
+              "us": watch_all(loop, shots, folder, top, "1" if quick else "5")}
     if as_json:
-        print(json.dumps({"what": what, "images": images, "instructions": columns}, indent=1))
-    else:
-        print_table(columns, what, images)
+        print(json.dumps(result, indent=1))
+        return 0
+    print("decode: where the work goes\n  %s" % what)
+    print_table("thousands of instructions for each image (callgrind, %d images)" % images,
+                result["instructions"], 1000)
+    print_table("us for each image, by what was running (perf)", result["us"], 1)
     return 0
 
 
-def print_table(columns, what, images):
-    print("decode: thousands of instructions for each image, %d images\n  %s\n" % (images, what))
+def print_table(title, columns, unit):
+    if columns is None:
+        print("\n  %s: not told, this machine cannot" % title)
+        return
+    print("\n  %s" % title)
     print("  %-22s" % "" + "".join("%22s" % name for name in columns))
     totals = {name: sum(groups.values()) for name, groups in columns.items()}
-    for group in next(iter(columns.values())):
+    for group in columns["libjpeg"]:
         print("  %-22s" % group + "".join(
-            "%14.1f %5.1f %%" % (c[group] / 1000, 100 * c[group] / totals[name])
+            "%14.1f %5.1f %%" % (c[group] / unit, 100 * c[group] / totals[name])
             for name, c in columns.items()))
-    print("  %-22s" % "all" + "".join("%14.1f       " % (t / 1000) for t in totals.values()))
-    base = totals["libjpeg"]
-    print("  %-22s" % "libjpeg / all" + "".join("%14.3f       " % (base / t)
-                                              for t in totals.values()))
+    print("  %-22s" % "all" + "".join("%14.1f        " % (t / unit) for t in totals.values()))
+    print("  %-22s" % "libjpeg / all" + "".join(
+        "%14.3f        " % (totals["libjpeg"] / t) for t in totals.values()))

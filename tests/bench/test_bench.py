@@ -319,6 +319,14 @@ fn=(5)
                                       self.METHODS, 10)
         self.assertEqual(groups["across"], 7)
 
+    def test_time_goes_with_what_was_seen(self):
+        seen = [decode_profile.Function(o, name) for o, name in (
+            ("/lib/libjpeg.so.62", "[unknown]"), ("/bin/loop", "across"),
+            ("/bin/loop", "emit_f32"), ("/lib/libc.so.6", "memset"))]
+        groups = decode_profile.split_samples(seen * 2, 100)
+        self.assertEqual({k: v for k, v in groups.items() if v}, {
+            "libjpeg": 25, "across": 25, "emit": 25, "rest": 25})
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -19,7 +19,8 @@ fuzz_targets = \
 	%D%/fuzz_container \
 	%D%/fuzz_hub \
 	%D%/fuzz_labels \
-	%D%/fuzz_ledger
+	%D%/fuzz_ledger \
+	%D%/fuzz_picture
 # end of fuzz_targets
 check_PROGRAMS += $(fuzz_targets)
 check_LTLIBRARIES += libreplay.la
@@ -41,6 +42,7 @@ endif
 %C%_fuzz_listing_LDADD = $(fuzz_ldadd)
 %C%_fuzz_tar_LDADD = $(fuzz_ldadd)
 %C%_fuzz_container_LDADD = libpreload.la $(fuzz_ldadd)
+%C%_fuzz_picture_LDADD = $(fuzz_ldadd)
 %C%_fuzz_hub_LDADD = $(fuzz_ldadd)
 %C%_fuzz_labels_LDADD = $(fuzz_ldadd)
 %C%_fuzz_ledger_LDADD = $(fuzz_ldadd)

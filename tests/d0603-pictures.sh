@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# d0601: JPEG and PNG of every kind are the pixels of Pillow's convert("RGB"),
+# d0603: JPEG and PNG of every kind are the pixels of Pillow's convert("RGB"),
 # CMYK, palettes, transparency and interlacing included; what no format reads
 # is refused by its name.
 . "${top_srcdir:?run by make check}/tests/lib.sh"
