@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# n0602: every allocation fails while pictures are decoded, once and from there
+# n0605: every allocation fails while pictures are decoded, once and from there
 # on: all pixels, or a line that says it is memory and not the picture.
 . "${top_srcdir:?run by make check}/tests/lib.sh"
 pixels=$top_builddir/tests/harness/pixels
