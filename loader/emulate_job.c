@@ -203,6 +203,16 @@ check_kept(struct emulate_job *j)
 }
 
 /* 1: a batch was used; 0: an epoch is over. */
+/* What fails before there are threads is not a sample. */
+static bool
+has_begun(const struct emulate_job *j)
+{
+	struct ds_loader_counts counts;
+
+	ds_loader_counts(j->loader, &counts);
+	return counts.threads > 0;
+}
+
 static int
 train(struct emulate_job *j)
 {
@@ -212,7 +222,7 @@ train(struct emulate_job *j)
 
 	rc = ds_loader_next(j->loader, &b, &j->err);
 	j->now.wait_ns += clock_now_ns() - asked_ns;
-	j->is_sample = rc < 0;
+	j->is_sample = rc < 0 && has_begun(j);
 	if (rc <= 0)
 		return rc;
 	note_batch(j, b);

@@ -30,6 +30,7 @@ struct ledger {
 	int		fd;
 	bool		is_file;	/* a regular one: it can be cut */
 	int		failed;		/* the first -errno */
+	uint64_t	ranks;		/* that share the order */
 	char		*path;
 	size_t		used;
 	char		buf[BUFFER];
@@ -54,52 +55,15 @@ lock_file(struct ledger *l, struct ds_err *err)
 	    "every job has its own", l->path);
 }
 
-/* Where the last whole line ends. */
-static int
-find_end(const struct ledger *l, off_t size, off_t *end)
-{
-	char tail[LEDGER_LINE_MAX];
-	off_t from = size > (off_t)sizeof tail ? size - (off_t)sizeof tail : 0;
-	ssize_t n;
-	char *newline;
-
-	do
-		n = pread(l->fd, tail, (size_t)(size - from), from);
-	while (n < 0 && errno == EINTR);
-	if (n < 0)
-		return -errno;
-	newline = memrchr(tail, '\n', (size_t)n);
-	if (newline == NULL && from > 0)
-		return -EBADMSG;
-	*end = newline == NULL ? 0 : from + (newline + 1 - tail);
-	return 0;
-}
-
-static int
-cut_torn(struct ledger *l, off_t size, struct ds_err *err)
-{
-	off_t end = 0;
-	int rc = find_end(l, size, &end);
-
-	if (rc == -EBADMSG)
-		return err_fail(err, rc, "ledger %s: not a ledger: it ends in "
-		    "no line", l->path);
-	if (rc == 0 && end < size && ftruncate(l->fd, end) != 0)
-		rc = -errno;
-	return rc < 0 ? fail_call(l, rc, err) : 0;
-}
-
 static int
 begin_file(struct ledger *l, bool append, off_t size, struct ds_err *err)
 {
 	int rc = lock_file(l, err);
 
-	if (rc < 0 || size == 0)
-		return rc;
-	if (!append)
-		return err_fail(err, -EEXIST, "ledger %s: it has lines "
+	if (rc == 0 && size > 0 && !append)
+		rc = err_fail(err, -EEXIST, "ledger %s: it has lines "
 		    "already: only a job that resumes adds to it", l->path);
-	return cut_torn(l, size, err);
+	return rc;
 }
 
 /* Writing is never in the way of a pipe's reader, but waits for it. */
@@ -124,7 +88,7 @@ open_file(struct ledger *l, bool append, struct ds_err *err)
 
 int
 ledger_open(struct ledger **out, const char *path, bool append,
-    struct ds_err *err)
+    uint64_t ranks, struct ds_err *err)
 {
 	struct ledger *l = calloc(1, sizeof *l);
 	int rc;
@@ -133,6 +97,7 @@ ledger_open(struct ledger **out, const char *path, bool append,
 		return err_fail(err, -ENOMEM, "ledger %s: no memory", path);
 	l->magic = LEDGER_MAGIC;
 	l->fd = -1;
+	l->ranks = ranks;
 	l->path = strdup(path);
 	if (l->path == NULL)
 		rc = err_fail(err, -ENOMEM, "ledger %s: no memory", path);
@@ -167,28 +132,56 @@ ledger_close(struct ledger **lp, struct ds_err *err)
 
 /*--- going on ------------------------------------------------------------*/
 
-/* Where the lines of a place and behind it begin; end: where all end. */
+/* Can a line have been torn here, within its three numbers or behind them?
+ * What somebody else wrote is not cut. */
+static bool
+is_begun(const char *text, size_t len)
+{
+	const char *end = text + len;
+
+	for (int i = 0; i < 3; i++) {
+		size_t digits = strspn(text, "0123456789");
+
+		text += digits;
+		if (text == end)
+			return true;
+		if (digits == 0 || *text++ != ' ')
+			return false;
+	}
+	return true;
+}
+
+/* Is a line of a place or behind it?  A torn one is: it is delivered again. */
 static int
-find_place(struct ledger *l, struct lines *lines, uint64_t epoch,
-    uint64_t position, off_t *cut, struct ds_err *err)
+judge_line(struct ledger *l, const struct lines *lines, const char *text,
+    size_t len, const struct ledger_line *from, struct ds_err *err)
 {
 	struct ledger_line line;
 	const char *fault;
-	bool is_behind = false;
+
+	if (lines->torn && is_begun(text, len))
+		return true;
+	fault = ledger_line_parse(&line, text, len);
+	if (fault != NULL)
+		return err_fail(err, -EBADMSG, "ledger %s: line %llu: %s",
+		    l->path, (unsigned long long)lines->number, fault);
+	return line.epoch > from->epoch || (line.epoch == from->epoch &&
+	    line.position >= from->position);
+}
+
+/* Where the lines of a place and behind it begin: 1, or 0 if there are none. */
+static int
+find_place(struct ledger *l, struct lines *lines,
+    const struct ledger_line *from, off_t *cut, struct ds_err *err)
+{
+	int rc, behind, is_behind = false;
 	size_t len = 0;
 	char *text = NULL;
-	int rc;
 
 	while ((rc = lines_next(lines, &text, &len)) == 1) {
-		bool behind;
-
-		fault = ledger_line_parse(&line, text, len);
-		if (fault != NULL)
-			return err_fail(err, -EBADMSG, "ledger %s: line %llu: "
-			    "%s", l->path, (unsigned long long)lines->number,
-			    fault);
-		behind = line.epoch > epoch ||
-		    (line.epoch == epoch && line.position >= position);
+		behind = judge_line(l, lines, text, len, from, err);
+		if (behind < 0)
+			return behind;
 		if (is_behind && !behind)
 			return err_fail(err, -EBADMSG, "ledger %s: line %llu "
 			    "is of a place before that of line %llu: is it "
@@ -209,6 +202,7 @@ int
 ledger_resume(struct ledger *l, uint64_t epoch, uint64_t position,
     struct ds_err *err)
 {
+	struct ledger_line from = { .epoch = epoch, .position = position };
 	struct lines lines;
 	off_t cut = 0;
 	int rc;
@@ -220,7 +214,7 @@ ledger_resume(struct ledger *l, uint64_t epoch, uint64_t position,
 		return fail_call(l, -errno, err);
 	if (lines_init(&lines, l->fd, LEDGER_LINE_MAX) < 0)
 		return err_fail(err, -ENOMEM, "ledger %s: no memory", l->path);
-	rc = find_place(l, &lines, epoch, position, &cut, err);
+	rc = find_place(l, &lines, &from, &cut, err);
 	lines_fini(&lines);
 	if (rc > 0 && ftruncate(l->fd, cut) != 0)
 		return fail_call(l, -errno, err);
@@ -270,7 +264,8 @@ put_batch(struct ledger *l, const struct ds_batch *b,
 		    (k < nr && skips[k].position < b->positions[i]);
 		struct ledger_line line = {
 			.epoch = b->epoch, .batch = b->number, .skipped = skip,
-			.position = skip ? skips[k].position : b->positions[i],
+			.position = (skip ? skips[k].position :
+			    b->positions[i]) / l->ranks,
 			.crc = skip ? 0 : crc32c(0, samples +
 			    i * b->sample_bytes, b->sample_bytes),
 		};

@@ -30,15 +30,18 @@ struct ledger_skip {
 };
 
 int ledger_open(struct ledger **out, const char *path, bool append,
-    struct ds_err *err);
+    uint64_t ranks, struct ds_err *err);
 	/* A file that is new or empty; with append also one that has lines.
+	 * Of an order that several ranks share, each rank's share is a stream
+	 * of its own: the positions written are those in it.
 	 * What is no file (a pipe, /dev/null) is written to.  -EEXIST: it has
 	 * lines, without append; -EBUSY: another job writes it. */
 
 int ledger_resume(struct ledger *l, uint64_t epoch, uint64_t position,
     struct ds_err *err);
-	/* Cuts off the lines of that place and behind.  -EBADMSG: lines that
-	 * are none, or stand in another order: nothing is cut then. */
+	/* Of one opened to append: cuts off the lines of that place in the
+	 * stream and behind, and a torn one.  -EBADMSG: lines that are none,
+	 * or stand in another order: nothing is cut then. */
 
 int ledger_batch(struct ledger *l, const struct ds_batch *batch,
     const struct ds_data *data, const struct ledger_skip *skips,

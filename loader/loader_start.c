@@ -22,10 +22,11 @@ open_ledger(struct ds_loader *l, struct ds_err *err)
 
 	if (l->options.ledger[0] == '\0')
 		return 0;
-	rc = ledger_open(&l->ledger, l->options.ledger, l->is_restored, err);
+	rc = ledger_open(&l->ledger, l->options.ledger, l->is_restored,
+	    l->options.ranks, err);
 	if (rc == 0 && l->is_restored)
-		rc = ledger_resume(l->ledger, l->given.epoch,
-		    plan_position(&l->plan, l->given.turn), err);
+		rc = ledger_resume(l->ledger, l->given.epoch, l->given.turn,
+		    err);
 	return rc;
 }
 

@@ -94,15 +94,20 @@ draw_random(const struct settings *s, uint32_t width, uint32_t height,
 
 /*--- center --------------------------------------------------------------*/
 
+#define RESIZED_MOST	(UINT32_C(1) << 30)
+
+/* 0: too long. */
 static uint32_t
 scale_long(uint64_t resize, uint32_t longer, uint32_t shorter)
 {
-	return (uint32_t)((double)(resize * longer) / shorter);
+	double scaled = (double)(resize * longer) / shorter;
+
+	return scaled <= RESIZED_MOST ? (uint32_t)scaled : 0;
 }
 
-static void
+static int
 take_center(const struct settings *s, uint32_t width, uint32_t height,
-    struct ds_cut *cut)
+    struct ds_cut *cut, struct ds_err *err)
 {
 	*cut = (struct ds_cut){ .width = width, .height = height };
 	if (width <= height) {
@@ -112,8 +117,12 @@ take_center(const struct settings *s, uint32_t width, uint32_t height,
 		cut->to_width = scale_long(s->resize, width, height);
 		cut->to_height = (uint32_t)s->resize;
 	}
+	if (cut->to_width == 0 || cut->to_height == 0)
+		return err_fail(err, -EFBIG, "its sides, %u and %u, are too "
+		    "unequal to be resized", width, height);
 	cut->at_x = (uint32_t)round_even((cut->to_width - s->width) / 2.0);
 	cut->at_y = (uint32_t)round_even((cut->to_height - s->height) / 2.0);
+	return 0;
 }
 
 /*--- all -----------------------------------------------------------------*/
@@ -130,11 +139,11 @@ cut_draw(const struct settings *s, uint32_t width, uint32_t height,
 		    "pixels", width, height);
 	*cut = (struct ds_cut){ .width = width, .height = height,
 	    .to_width = s->width, .to_height = s->height };
+	if (s->crop == CROP_CENTER)
+		return take_center(s, width, height, cut, err);
 	if (s->crop == CROP_RANDOM)
 		draw_random(s, width, height, place, cut);
-	else if (s->crop == CROP_CENTER)
-		take_center(s, width, height, cut);
-	return cut_check(s, width, height, cut, err);
+	return 0;
 }
 
 /* Does a part of that length lie within the whole? */
@@ -143,8 +152,6 @@ is_within(uint64_t at, uint64_t length, uint64_t whole)
 {
 	return length > 0 && at + length <= whole;
 }
-
-#define RESIZED_MOST	(UINT32_C(1) << 30)
 
 int
 cut_check(const struct settings *s, uint32_t width, uint32_t height,

@@ -15,6 +15,7 @@
 
 int cut_draw(const struct settings *s, uint32_t width, uint32_t height,
     const struct ds_place *place, struct ds_cut *cut, struct ds_err *err);
+	/* -EFBIG: the picture cannot be resized so. */
 
 int cut_check(const struct settings *s, uint32_t width, uint32_t height,
     const struct ds_cut *cut, struct ds_err *err);

@@ -114,6 +114,22 @@ check_ledger ledgers/*
 DESTALL_LEDGER=$PWD/ledgers emulate --data set --ledger named.ledger
 [ "$(ls ledgers | wc -l)" -eq 2 ] || fail "--ledger does not come first"
 
+# The share of a rank is a stream of its own; together they are the whole.
+for rank in 0 1; do
+	emulate --data set --epochs 2 --set ranks=2 --set rank=$rank --ledger rank$rank
+	check_ledger --repeats rank$rank
+done
+cat rank0 rank1 | awk '$1 == 0 { print $4 }' | sort -u > together
+[ "$(wc -l < together)" -eq 50 ] || fail "the ranks had $(wc -l < together) samples together"
+
+# What is no ledger is left as it is.
+emulate --data set --save position
+printf 'not\na ledger' > note
+emulate --data set --epochs 2 --resume position --ledger note
+expect_status 1
+expect_one_line 'emulate: ledger note: line 1: it does not begin with the number of an epoch$'
+[ "$(cat note)" = "$(printf 'not\na ledger')" ] || fail "what is no ledger was changed"
+
 # The page tells of every option of the loader.
 page=$top_builddir/man/destall-emulate.1
 [ ! -f "$page" ] || for name in prefetch labels crop max-memory; do

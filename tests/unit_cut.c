@@ -159,6 +159,10 @@ cuts_are_within(void **state)
 			assert_true(cut.y + cut.height <= h);
 		}
 	}
+	s.crop = CROP_CENTER;
+	s.resize = SAMPLE_SIDE_MAX;
+	assert_int_equal(cut_draw(&s, 1 << 20, 1, &place, &cut, NULL), -EFBIG);
+	assert_int_equal(cut_draw(&s, 1, 1 << 20, &place, &cut, NULL), -EFBIG);
 	assert_int_equal(cut_draw(&s, 0, 5, &place, &cut, NULL), -EINVAL);
 	assert_int_equal(cut_draw(&s, 5, 0, &place, &cut, NULL), -EINVAL);
 }

@@ -81,7 +81,7 @@ remove_folder(void **state)
 static void
 open_ledger(bool append)
 {
-	if (ledger_open(&ledger, path, append, &err) < 0)
+	if (ledger_open(&ledger, path, append, 1, &err) < 0)
 		fail_msg("%s", err.text);
 }
 
@@ -220,15 +220,15 @@ a_ledger_that_has_lines_is_left_alone(void **state)
 	write_text(path, "");
 	open_ledger(false);
 	assert_int_equal(put(0, 0, 0), 0);
-	assert_int_equal(ledger_open(&none, path, true, &err), -EBUSY);
+	assert_int_equal(ledger_open(&none, path, true, 1, &err), -EBUSY);
 	assert_non_null(strstr(err.text, "another job writes it"));
 	assert_int_equal(ledger_close(&ledger, &err), 0);
-	assert_int_equal(ledger_open(&none, path, false, &err), -EEXIST);
+	assert_int_equal(ledger_open(&none, path, false, 1, &err), -EEXIST);
 	assert_non_null(strstr(err.text, "it has lines already"));
 	assert_null(none);
 	assert_int_equal(count_lines(), 4);
-	assert_int_equal(ledger_open(&none, folder, false, &err), -EISDIR);
-	assert_int_equal(ledger_open(&none, "/no/such/ledger", false, &err),
+	assert_int_equal(ledger_open(&none, folder, false, 1, &err), -EISDIR);
+	assert_int_equal(ledger_open(&none, "/no/such/ledger", false, 1, &err),
 	    -ENOENT);
 	assert_non_null(strstr(err.text, "ledger /no/such/ledger: No such"));
 }
@@ -257,7 +257,7 @@ static void
 a_full_disk_is_an_error_for_ever(void **state)
 {
 	(void)state;
-	assert_int_equal(ledger_open(&ledger, "/dev/full", false, &err), 0);
+	assert_int_equal(ledger_open(&ledger, "/dev/full", false, 1, &err), 0);
 	assert_int_equal(put(0, 0, 0), -ENOSPC);
 	assert_non_null(strstr(err.text, "ledger /dev/full: No space left"));
 	assert_int_equal(put(0, 1, 4), -ENOSPC);
@@ -271,13 +271,13 @@ what_is_no_file_is_written_to(void **state)
 	int fd;
 
 	(void)state;
-	assert_int_equal(ledger_open(&ledger, "/dev/null", false, &err), 0);
+	assert_int_equal(ledger_open(&ledger, "/dev/null", false, 1, &err), 0);
 	assert_int_equal(put(0, 0, 0), 0);
 	assert_int_equal(ledger_resume(ledger, 0, 0, &err), 0);
 	assert_int_equal(ledger_close(&ledger, &err), 0);
 	assert_int_equal(mkfifo(path, 0600), 0);
 	/* nobody reads: an error, no waiting */
-	assert_int_equal(ledger_open(&ledger, path, false, &err), -ENXIO);
+	assert_int_equal(ledger_open(&ledger, path, false, 1, &err), -ENXIO);
 	fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	open_ledger(false);
 	assert_int_equal(put(0, 0, 0), 0);
@@ -294,12 +294,14 @@ a_torn_line_is_cut_off(void **state)
 	(void)state;
 	write_text(path, "0 0 0 plain.jpg 00000000\n0 0 1 pla");
 	open_ledger(true);
+	assert_int_equal(ledger_resume(ledger, 0, 1, &err), 0);
 	assert_string_equal(read_all(), "0 0 0 plain.jpg 00000000\n");
 	assert_int_equal(put(0, 1, 1), 0);
 	assert_int_equal(count_lines(), 5);
 	assert_int_equal(ledger_close(&ledger, &err), 0);
 	write_text(path, "0 0 0 pla");
 	open_ledger(true);
+	assert_int_equal(ledger_resume(ledger, 9, 0, &err), 0);
 	assert_string_equal(read_all(), "");
 }
 
@@ -339,6 +341,17 @@ what_is_not_its_ledger_is_not_cut(void **state)
 	assert_int_equal(ledger_resume(ledger, 0, 1, &err), -EBADMSG);
 	assert_non_null(strstr(err.text, "line 2 is of a place before"));
 	assert_int_equal(count_lines(), 2);
+	assert_int_equal(ledger_close(&ledger, &err), 0);
+	write_text(path, "0 0 0 a 00000000\nand a note of mine");
+	open_ledger(true);
+	assert_int_equal(ledger_resume(ledger, 0, 0, &err), -EBADMSG);
+	assert_string_equal(read_all(),
+	    "0 0 0 a 00000000\nand a note of mine");
+	assert_int_equal(ledger_close(&ledger, &err), 0);
+	write_text(path, "2 words");
+	open_ledger(true);
+	assert_int_equal(ledger_resume(ledger, 0, 0, &err), -EBADMSG);
+	assert_string_equal(read_all(), "2 words");
 }
 
 static void
@@ -350,8 +363,10 @@ a_file_without_lines_is_no_ledger(void **state)
 	memset(text, 'x', sizeof text);
 	text[sizeof text - 1] = '\0';
 	write_text(path, text);
-	assert_int_equal(ledger_open(&ledger, path, true, &err), -EBADMSG);
-	assert_non_null(strstr(err.text, "not a ledger"));
+	open_ledger(true);
+	assert_int_equal(ledger_resume(ledger, 0, 0, &err), -EBADMSG);
+	assert_non_null(strstr(err.text, "line 1 is too long"));
+	assert_int_equal(ledger_close(&ledger, &err), 0);
 	assert_int_equal(strlen(read_all()), sizeof text - 1);
 	text[0] = '\n';
 	text[2 * LEDGER_LINE_MAX] = '\n';

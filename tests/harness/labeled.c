@@ -83,7 +83,7 @@ write_ledger(const char *path, char **resume, const struct ds_data *data,
 		epoch = strtoull(resume[0], NULL, 10);
 		at = strtoull(resume[1], NULL, 10);
 	}
-	rc = ledger_open(&l, path, resume[0] != NULL, err);
+	rc = ledger_open(&l, path, resume[0] != NULL, 1, err);
 	if (rc == 0 && resume[0] != NULL)
 		rc = ledger_resume(l, epoch, at, err);
 	for (; rc == 0 && at < nr; at += BATCH)
