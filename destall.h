@@ -241,10 +241,11 @@ DS_EXPORT int ds_loader_next(struct ds_loader *loader,
 	/* 1: a batch, the job's until it releases it or closes the loader; it
 	 * may keep any number.
 	 * 0: the epoch is over; the next call begins the next one.
-	 * -ENOENT: there are no more epochs, and nothing else; -ENOMEM for a
-	 * batch: the next call tries again; -errno: a sample that could not be
-	 * made, named in the text (-ESTALE: its file is gone): the next call
-	 * goes on behind its batch. */
+	 * -ENOENT: there are no more epochs, and nothing else.
+	 * -errno: a sample that could not be made, named in the text.  If its
+	 * file is to blame (damaged, gone, past a limit), the next call goes on
+	 * behind its batch; if not (-ENOMEM, -EMFILE and the like), the next
+	 * call tries again.  A ledger that cannot be written fails for ever. */
 
 DS_EXPORT void ds_loader_release(struct ds_loader *loader,
     struct ds_batch **batch);

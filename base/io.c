@@ -9,7 +9,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
 #include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/must.h"
@@ -32,6 +35,44 @@ io_write_all(int fd, const void *bytes, size_t len)
 		len -= (size_t)n;
 	}
 	return 0;
+}
+
+/* A signal that our own write made, if it was not waiting already. */
+static void
+take_back(int signal, const sigset_t *waiting)
+{
+	static const struct timespec at_once;
+	sigset_t set;
+
+	if (sigismember(waiting, signal) == 1)
+		return;
+	sigemptyset(&set);
+	sigaddset(&set, signal);
+	while (sigtimedwait(&set, NULL, &at_once) < 0 && errno == EINTR)
+		;
+}
+
+int
+io_write_quiet(int fd, const void *bytes, size_t len)
+{
+	sigset_t block, before, waiting;
+	int rc;
+
+	sigemptyset(&block);
+	sigaddset(&block, SIGPIPE);
+	sigaddset(&block, SIGTTOU);	/* ignored or blocked, it lets us write */
+	sigaddset(&block, SIGXFSZ);
+	rc = pthread_sigmask(SIG_BLOCK, &block, &before);
+	if (rc != 0)
+		return -rc;
+	sigpending(&waiting);
+	rc = io_write_all(fd, bytes, len);
+	if (rc == -EPIPE)
+		take_back(SIGPIPE, &waiting);
+	else if (rc == -EFBIG)
+		take_back(SIGXFSZ, &waiting);
+	(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return rc;
 }
 
 ssize_t

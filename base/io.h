@@ -14,6 +14,11 @@ int io_write_all(int fd, const void *bytes, size_t len);
 	/* 0 when every byte was taken, else -errno, when some may have been.
 	 * For descriptors that block: -EAGAIN is not waited out. */
 
+int io_write_quiet(int fd, const void *bytes, size_t len);
+	/* The same, for guests: a reader that is gone, a limit of the file's
+	 * size or a terminal in the foreground is an error or nothing, and no
+	 * signal to the program (SIGPIPE, SIGXFSZ, SIGTTOU). */
+
 ssize_t io_read_all(int fd, void *bytes, size_t len);
 	/* Reads until len or the end; the count, or -errno. */
 

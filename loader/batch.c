@@ -120,7 +120,7 @@ batch_clear(struct batch *b)
 		free(b->slots[i].why);
 	if (b->nr > 0)
 		memset(b->slots, 0, b->nr * sizeof *b->slots);
-	b->nr = b->nr_left = b->nr_wanted = b->first = 0;
+	b->nr = b->nr_left = b->nr_ready = b->nr_wanted = b->first = 0;
 	b->next = NULL;
 }
 

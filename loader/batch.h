@@ -56,6 +56,7 @@ struct batch {
 
 	/* The pipeline's. */
 	uint32_t	nr_left;	/* not DONE */
+	uint32_t	nr_ready;	/* CACHED or FETCHED */
 	uint32_t	nr_wanted;
 	uint32_t	first;		/* all before it are MAKING or DONE */
 };

@@ -226,7 +226,7 @@ ledger_resume(struct ledger *l, uint64_t epoch, uint64_t position,
 static int
 flush(struct ledger *l)
 {
-	int rc = io_write_all(l->fd, l->buf, l->used);
+	int rc = io_write_quiet(l->fd, l->buf, l->used);
 
 	l->used = 0;
 	return rc;
@@ -288,8 +288,15 @@ ledger_batch(struct ledger *l, const struct ds_batch *batch,
 	must_be(l, LEDGER_MAGIC);
 	if (l->failed == 0)
 		l->failed = put_batch(l, batch, data, skips, nr_skips);
-	if (l->failed < 0)
-		return err_hint(err, fail_call(l, l->failed, err), "what the "
-		    "job is given is not written down any more");
-	return 0;
+	return ledger_failed(l, err);
+}
+
+int
+ledger_failed(const struct ledger *l, struct ds_err *err)
+{
+	must_be(l, LEDGER_MAGIC);
+	if (l->failed == 0)
+		return 0;
+	return err_hint(err, fail_call(l, l->failed, err), "what the job is "
+	    "given is not written down any more");
 }

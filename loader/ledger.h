@@ -49,6 +49,9 @@ int ledger_batch(struct ledger *l, const struct ds_batch *batch,
 	/* Before the job has the batch, which it may write to.  skips ascend,
 	 * as positions do.  Once it failed, it fails for ever. */
 
+int ledger_failed(const struct ledger *l, struct ds_err *err);
+	/* 0, or what ledger_batch() will say whatever it is given. */
+
 int ledger_close(struct ledger **lp, struct ds_err *err);
 	/* The ledger is gone, also when it fails. */
 

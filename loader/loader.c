@@ -119,6 +119,7 @@ free_loader(struct ds_loader *l)
 {
 	bad_fini(&l->bad);
 	(void)ledger_close(&l->ledger, NULL);	/* all is written already */
+	free(l->skips);
 	unready(l);
 	ds_prep_free(&l->prep);
 	l->magic = 0;

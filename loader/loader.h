@@ -55,6 +55,7 @@ struct ds_loader {
 	bool		is_started;
 	struct plan_place given, opened;
 	struct ledger	*ledger;
+	struct ledger_skip *skips;	/* room for those of a batch */
 	struct workers	*workers;
 
 	/* These have locks of their own. */

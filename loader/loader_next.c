@@ -33,7 +33,6 @@ fill_batch(struct ds_loader *l, struct batch *b, const struct plan_run *run)
 		b->items[i] = l->items[sample];
 		b->labels[i] = labels_of(l->labels, sample);
 		b->slots[i].state = cached ? SLOT_CACHED : SLOT_WANTED;
-		b->nr_wanted += !cached;
 	}
 }
 
@@ -104,12 +103,10 @@ fail_sample(const struct slot *s, struct ds_err *err)
 	    strerrordesc_np(-s->rc));
 }
 
-/* Of those that failed: whom the job can ask about, and how many. */
-static uint32_t
+/* Those that failed: the job can ask about them. */
+static void
 remember_bad(struct ds_loader *l, struct batch *b)
 {
-	uint32_t nr = 0;
-
 	for (uint32_t i = 0; i < b->nr; i++) {
 		struct slot *s = &b->slots[i];
 
@@ -119,9 +116,7 @@ remember_bad(struct ds_loader *l, struct batch *b)
 		    .epoch = b->given.epoch, .position = b->positions[i],
 		    .code = s->rc }, s->why);
 		s->why = NULL;
-		nr++;
 	}
-	return nr;
 }
 
 static void
@@ -143,38 +138,29 @@ count_batch(struct ds_loader *l, const struct batch *b)
 /* The numbers of those that are left out are overwritten by finishing. */
 static int
 finish_and_write(struct ds_loader *l, struct batch *b, bool substitutes,
-    uint32_t nr_bad, struct ds_err *err)
+    struct ds_err *err)
 {
-	struct ledger_skip *skips = calloc((size_t)nr_bad + 1, sizeof *skips);
+	struct ledger_skip *skips = l->skips;
 	uint32_t nr = 0;
-	int rc;
 
-	if (skips == NULL)
-		return err_fail(err, -ENOMEM, "no memory for the ledger");
 	for (uint32_t i = 0; i < b->nr && !substitutes; i++) {
 		if (b->slots[i].rc < 0)
 			skips[nr++] = (struct ledger_skip){ b->items[i],
 			    b->positions[i] };
 	}
 	batch_finish(b, substitutes);
-	rc = ledger_batch(l->ledger, &b->given, l->data, skips, nr, err);
-	free(skips);
-	return rc;
+	return ledger_batch(l->ledger, &b->given, l->data, skips, nr, err);
 }
 
 static int
 finish(struct ds_loader *l, struct batch *b, struct ds_err *err)
 {
-	const struct slot *failed = find_failure(l, b);
 	bool substitutes = l->options.on_bad == ON_BAD_SUBSTITUTE;
-	uint32_t nr_bad;
 	int rc = 0;
 
-	if (failed != NULL)
-		return fail_sample(failed, err);
-	nr_bad = remember_bad(l, b);
+	remember_bad(l, b);
 	if (l->ledger != NULL)
-		rc = finish_and_write(l, b, substitutes, nr_bad, err);
+		rc = finish_and_write(l, b, substitutes, err);
 	else
 		batch_finish(b, substitutes);
 	if (rc == 0)
@@ -184,13 +170,30 @@ finish(struct ds_loader *l, struct batch *b, struct ds_err *err)
 
 /*--- giving it -----------------------------------------------------------*/
 
-/* One that cannot be had for want of memory is the next one still; one that was
- * had, and failed, is behind. */
+/* What the file is to blame for is behind; what we are is tried once more. */
+static int
+give_failure(struct ds_loader *l, struct batch *b, const struct slot *failed,
+    const struct plan_place *behind, struct ds_err *err)
+{
+	bool is_bad = failed->is_bad;
+	int rc = fail_sample(failed, err);
+
+	if (!is_bad) {
+		pipeline_put_back(&l->pipeline, b);
+		return rc;
+	}
+	l->given = *behind;
+	shelf_put(&l->shelf, b);
+	return rc;
+}
+
+/* A failure leaves the place where it is, unless it is that of a bad sample. */
 static int
 give_batch(struct ds_loader *l, const struct plan_place *behind,
     struct ds_batch **out, struct ds_err *err)
 {
 	uint64_t prefetch = l->options.prefetch;
+	const struct slot *failed;
 	struct batch *b;
 	int rc;
 
@@ -198,14 +201,17 @@ give_batch(struct ds_loader *l, const struct plan_place *behind,
 	if (rc < 0 && l->pipeline.nr_batches == 0)
 		return rc;
 	b = pipeline_take(&l->pipeline);
-	l->given = *behind;
 	/* Those that cannot be opened now are missed later, and told then. */
 	(void)open_ahead(l, prefetch, NULL);
+	failed = find_failure(l, b);
+	if (failed != NULL)
+		return give_failure(l, b, failed, behind, err);
 	rc = finish(l, b, err);
 	if (rc < 0) {
 		shelf_put(&l->shelf, b);
 		return rc;
 	}
+	l->given = *behind;
 	*out = &b->given;
 	return 1;
 }
@@ -227,6 +233,10 @@ give(struct ds_loader *l, struct ds_batch **out, struct ds_err *err)
 	struct plan_run run;
 	int rc = 0;
 
+	if (l->ledger != NULL)
+		rc = ledger_failed(l->ledger, err);
+	if (rc < 0)
+		return rc;
 	switch (plan_step(&l->plan, &place, &run)) {
 	case PLAN_OVER:
 		rc = err_fail(err, -ENOENT, "there are no more epochs");

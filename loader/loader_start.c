@@ -7,6 +7,7 @@
 #include <config.h>
 
 #include <errno.h>
+#include <stdlib.h>
 
 #include "base/cpus.h"
 #include "base/must.h"
@@ -15,6 +16,15 @@
 
 #define SPARE_BATCHES	2u	/* that stay beside those prefetched */
 
+/* Of a batch, in samples: no more than an epoch has. */
+static uint32_t
+room_of(const struct ds_loader *l)
+{
+	uint64_t most = plan_samples(&l->plan);
+
+	return (uint32_t)(l->options.batch < most ? l->options.batch : most);
+}
+
 static int
 open_ledger(struct ds_loader *l, struct ds_err *err)
 {
@@ -22,6 +32,9 @@ open_ledger(struct ds_loader *l, struct ds_err *err)
 
 	if (l->options.ledger[0] == '\0')
 		return 0;
+	l->skips = calloc(room_of(l), sizeof *l->skips);
+	if (l->skips == NULL)
+		return err_fail(err, -ENOMEM, "no memory for the ledger");
 	rc = ledger_open(&l->ledger, l->options.ledger, l->is_restored,
 	    l->options.ranks, err);
 	if (rc == 0 && l->is_restored)
@@ -65,9 +78,11 @@ loader_start(struct ds_loader *l, struct ds_err *err)
 		rc = start_workers(l, err);
 	if (rc < 0) {
 		(void)ledger_close(&l->ledger, NULL);
+		free(l->skips);
+		l->skips = NULL;
 		return rc;
 	}
-	shelf_set(&l->shelf, (uint32_t)l->options.batch, (size_t)bytes,
+	shelf_set(&l->shelf, room_of(l), (size_t)bytes,
 	    (unsigned)l->options.prefetch + SPARE_BATCHES);
 	l->is_started = true;
 	return 0;

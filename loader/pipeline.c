@@ -8,6 +8,8 @@
 
 #include "loader/pipeline.h"
 
+#include <stdlib.h>
+
 #include "base/must.h"
 
 /* Readers work if getting takes more than this share of making. */
@@ -78,22 +80,53 @@ add_to_mean(uint64_t *mean, uint64_t value)
 
 /*--- the job's end -------------------------------------------------------*/
 
+/* How far its slots are, and that there is something to do. */
+static void
+begin_batch(struct pipeline *p, struct batch *b)
+{
+	b->first = b->nr_left = b->nr_ready = b->nr_wanted = 0;
+	for (uint32_t i = 0; i < b->nr; i++) {
+		b->nr_left += b->slots[i].state != SLOT_DONE;
+		b->nr_ready += b->slots[i].state == SLOT_CACHED;
+		b->nr_wanted += b->slots[i].state == SLOT_WANTED;
+	}
+	p->nr_batches++;
+	p->nr_wanted += b->nr_wanted;
+	wake(&p->for_makers, p->idle_makers, b->nr_left);
+	wake_readers(p);
+}
+
 void
 pipeline_add(struct pipeline *p, struct batch *b)
 {
 	must(pthread_mutex_lock(&p->lock) == 0);
 	b->next = NULL;
-	b->nr_left = b->nr;
-	b->first = 0;
 	if (p->oldest == NULL)
 		p->oldest = b;
 	else
 		p->newest->next = b;
 	p->newest = b;
-	p->nr_batches++;
-	p->nr_wanted += b->nr_wanted;
-	wake(&p->for_makers, p->idle_makers, b->nr);
-	wake_readers(p);
+	begin_batch(p, b);
+	must(pthread_mutex_unlock(&p->lock) == 0);
+}
+
+void
+pipeline_put_back(struct pipeline *p, struct batch *b)
+{
+	must(pthread_mutex_lock(&p->lock) == 0);
+	for (uint32_t i = 0; i < b->nr; i++) {
+		struct slot *s = &b->slots[i];
+
+		if (s->rc >= 0 || s->is_bad)
+			continue;
+		free(s->why);
+		*s = (struct slot){ .state = SLOT_WANTED };
+	}
+	b->next = p->oldest;
+	p->oldest = b;
+	if (b->next == NULL)
+		p->newest = b;
+	begin_batch(p, b);
 	must(pthread_mutex_unlock(&p->lock) == 0);
 }
 
@@ -175,7 +208,9 @@ static bool
 find_make(struct pipeline *p, bool from_storage, struct task *t)
 {
 	for (struct batch *b = p->oldest; b != NULL; b = b->next) {
-		if (b->nr_left > 0 && find_in_batch(b, from_storage, t))
+		uint32_t nr = b->nr_ready + (from_storage ? b->nr_wanted : 0);
+
+		if (nr > 0 && find_in_batch(b, from_storage, t))
 			return true;
 	}
 	return false;
@@ -189,6 +224,8 @@ claim(struct pipeline *p, const struct task *t, enum slot_state state)
 	if (s->state == SLOT_WANTED) {
 		t->batch->nr_wanted--;
 		p->nr_wanted--;
+	} else {
+		t->batch->nr_ready--;
 	}
 	s->state = state;
 }
@@ -270,6 +307,7 @@ pipeline_fetched(struct pipeline *p, const struct task *t,
 	p->counts.fetch_ns += d->fetch_ns;
 	s->item = *item;
 	s->state = SLOT_FETCHED;
+	t->batch->nr_ready++;
 	wake(&p->for_makers, p->idle_makers, 1);
 }
 

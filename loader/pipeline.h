@@ -56,6 +56,9 @@ void pipeline_fini(struct pipeline *p);
 
 void pipeline_add(struct pipeline *p, struct batch *b);
 	/* Its slots are CACHED or WANTED. */
+void pipeline_put_back(struct pipeline *p, struct batch *b);
+	/* The one taken last is the oldest again: its samples that failed by
+	 * our own fault are tried once more. */
 struct batch *pipeline_take(struct pipeline *p);
 	/* The oldest, when all of it is DONE.  There is one. */
 void pipeline_drop(struct pipeline *p);

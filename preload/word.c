@@ -11,7 +11,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -19,7 +18,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/env.h"
@@ -194,44 +192,6 @@ can_be_heard(void)
 	return is_for_us() && poll(&p, 1, 0) == 1 && p.revents == POLLOUT;
 }
 
-/* A signal that our own write made, if it was not waiting already. */
-static void
-take_back(int signal, const sigset_t *waiting)
-{
-	static const struct timespec at_once;
-	sigset_t set;
-
-	if (sigismember(waiting, signal) == 1)
-		return;
-	sigemptyset(&set);
-	sigaddset(&set, signal);
-	while (sigtimedwait(&set, NULL, &at_once) < 0 && errno == EINTR)
-		;
-}
-
-static void
-write_line(const char *line, size_t len)
-{
-	sigset_t block, before, waiting;
-	ssize_t n;
-
-	sigemptyset(&block);
-	sigaddset(&block, SIGPIPE);
-	sigaddset(&block, SIGTTOU);	/* ignored or blocked, it lets us write */
-	sigaddset(&block, SIGXFSZ);
-	if (pthread_sigmask(SIG_BLOCK, &block, &before) != 0)
-		return;
-	sigpending(&waiting);
-	do
-		n = write(STDERR_FILENO, line, len);
-	while (n < 0 && errno == EINTR);
-	if (n < 0 && errno == EPIPE)
-		take_back(SIGPIPE, &waiting);
-	else if (n < 0 && errno == EFBIG)
-		take_back(SIGXFSZ, &waiting);
-	(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
-}
-
 /*--- the line ------------------------------------------------------------*/
 
 static bool
@@ -252,7 +212,7 @@ say_line(const char *fmt, va_list ap)
 		return;
 	len += text_clean(line + len, TEXT_SIZE, raw);
 	line[len++] = '\n';
-	write_line(line, len);
+	(void)io_write_quiet(STDERR_FILENO, line, len);
 }
 
 void

@@ -73,8 +73,5 @@ int picture_damage(struct picture *p, struct ds_err *err, const char *what);
 int picture_check_size(const struct picture *p, uint64_t width,
     uint64_t height, struct ds_err *err);
 	/* What a head says, before memory is found for it. */
-int picture_check_memory(const struct picture *p, uint64_t bytes,
-    struct ds_err *err);
-	/* -EFBIG: more than the limit. */
 
 #endif

@@ -70,6 +70,10 @@ int picture_row(struct picture *p, const uint8_t **row, struct ds_err *err);
 	/* The next of box.height rows of box.width pixels; valid until the
 	 * next call. */
 
+int picture_check_memory(const struct picture *p, uint64_t bytes,
+    struct ds_err *err);
+	/* -EFBIG: more than its limit allows. */
+
 void picture_close(struct picture *p);
 	/* At any time: rows that are not needed are not decoded. */
 

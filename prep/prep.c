@@ -171,9 +171,13 @@ find_room(struct ds_prep *p, struct ds_err *err)
 {
 	uint32_t nr = p->down.most;
 	size_t bytes = 3 * p->plane;
+	int rc;
 
 	if (nr <= p->nr_lines)
 		return 0;
+	rc = picture_check_memory(p->picture, (uint64_t)bytes * nr, err);
+	if (rc < 0)
+		return rc;
 	free(p->lines);
 	free(p->window);
 	p->nr_lines = 0;

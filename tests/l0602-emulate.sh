@@ -127,7 +127,7 @@ emulate --data set --save position
 printf 'not\na ledger' > note
 emulate --data set --epochs 2 --resume position --ledger note
 expect_status 1
-expect_one_line 'emulate: ledger note: line 1: it does not begin with the number of an epoch$'
+expect_one_line 'ledger note: line 1: it does not begin with the number of an epoch$'
 [ "$(cat note)" = "$(printf 'not\na ledger')" ] || fail "what is no ledger was changed"
 
 # The page tells of every option of the loader.

@@ -74,7 +74,6 @@ add(unsigned k, const enum slot_state *states)
 	for (uint32_t i = 0; i < NR; i++) {
 		b->items[i] = i;
 		b->slots[i].state = states[i];
-		b->nr_wanted += states[i] == SLOT_WANTED;
 	}
 	pipeline_add(&p, b);
 }
