@@ -51,6 +51,11 @@ start_workers(struct ds_loader *l, struct ds_err *err)
 	    cpus_granted("/");
 
 	l->pipeline.seed = o->seed;
+	free(l->pipeline.sound);
+	l->pipeline.sound = calloc(ds_data_count(l->data), 1);
+	if (l->pipeline.sound == NULL)
+		return err_fail(err, -ENOMEM, "no memory for a mark of each "
+		    "item");
 	l->pipeline.bytes_most = prep_settings(l->prep)->limits.bytes;
 	l->pipeline.substitutes = o->on_bad == ON_BAD_SUBSTITUTE;
 	return workers_start(&l->workers, &l->pipeline, l->prep, makers,

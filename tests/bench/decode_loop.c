@@ -99,7 +99,8 @@ run_prep(const struct shot *s)
 	struct ds_err err;
 
 	check(ds_prep_run(prep, s->bytes, s->len, &s->cut,
-	    samples + next_sample * sample_bytes, &err), "a picture", &err);
+	    samples + next_sample * sample_bytes, sample_bytes, &err),
+	    "a picture", &err);
 	next_sample = (next_sample + 1) % BATCH;
 }
 
