@@ -182,7 +182,9 @@ find_room(struct ds_prep *p, struct ds_err *err)
 	if (rc < 0)
 		return rc;
 	free(p->lines);
+	p->lines = NULL;	/* a fork may come between */
 	free(p->window);
+	p->window = NULL;
 	p->nr_lines = 0;
 	p->lines = aligned_alloc(KERNEL_LANE, bytes * ((size_t)nr + 1));
 	p->window = calloc(nr, sizeof *p->window);
