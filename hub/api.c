@@ -37,6 +37,7 @@ connect_link(struct link **out, bool may_start, struct ds_err *err)
 int
 ds_connect(struct ds_hub **out, unsigned flags, struct ds_err *err)
 {
+	struct ds_err why = { 0 };	/* also of an attempt before the last */
 	struct ds_hub *h;
 	int rc;
 
@@ -46,10 +47,10 @@ ds_connect(struct ds_hub **out, unsigned flags, struct ds_err *err)
 	h = calloc(1, sizeof *h);
 	if (h == NULL)
 		return err_fail(err, -ENOMEM, "out of memory");
-	rc = connect_link(&h->link, (flags & DS_NO_START) == 0, err);
+	rc = connect_link(&h->link, (flags & DS_NO_START) == 0, &why);
 	if (rc < 0) {
 		free(h);
-		return rc;
+		return err_fail(err, rc, "%s", why.text);
 	}
 	h->magic = HUB_MAGIC;
 	atomic_init(&h->nr_users, 1);

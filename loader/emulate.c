@@ -272,8 +272,10 @@ emulate_stall(const struct emulate_epoch *at)
 const char *
 emulate_reason(const char *why, const char *name)
 {
-	size_t len = strlen(name);
+	const char *at = strstr(why, name), *behind;
 
-	return strncmp(why, name, len) == 0 &&
-	    strncmp(why + len, ": ", 2) == 0 ? why + len + 2 : why;
+	if (at == NULL || (at != why && at[-1] != '/'))
+		return why;
+	behind = at + strlen(name);
+	return strncmp(behind, ": ", 2) == 0 ? behind + 2 : why;
 }

@@ -92,7 +92,7 @@ double emulate_stall(const struct emulate_epoch *at);
 	/* Samples per second; the share of time that the job has waited. */
 
 const char *emulate_reason(const char *why, const char *name);
-	/* Without the name of the file, where it begins with that. */
+	/* Without the name or the path of the file, where it begins so. */
 
 void emulate_print_epoch(const struct emulate *e,
     const struct emulate_epoch *at);

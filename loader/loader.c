@@ -70,11 +70,15 @@ unready(struct ds_loader *l)
 int
 loader_ready(struct ds_loader *l, struct ds_err *err)
 {
+	int64_t bytes;
 	uint64_t nr;
 	int rc;
 
 	if (l->is_ready)
 		return 0;
+	bytes = ds_prep_bytes(l->prep, err);
+	if (bytes < 0)
+		return (int)bytes;
 	rc = labels_open(&l->labels, l->options.labels, l->data, &l->items,
 	    &nr, err);
 	if (rc == 0)

@@ -11,6 +11,7 @@
 #include "base/cpus.h"
 #include "base/must.h"
 #include "loader/loader.h"
+#include "prep/prep.h"
 
 #define SPARE_BATCHES	2u	/* that stay beside those prefetched */
 
@@ -36,6 +37,7 @@ start_workers(struct ds_loader *l, struct ds_err *err)
 	    cpus_granted("/");
 
 	l->pipeline.seed = o->seed;
+	l->pipeline.bytes_most = prep_settings(l->prep)->limits.bytes;
 	l->pipeline.substitutes = o->on_bad == ON_BAD_SUBSTITUTE;
 	return workers_start(&l->workers, &l->pipeline, l->prep, makers,
 	    (unsigned)o->readers, err);

@@ -13,8 +13,9 @@
 /* Readers work if getting takes more than this share of making. */
 #define QUICK_SHARE	8u
 
-/* How much one time counts in a mean. */
-#define MEAN_SHARE	8u
+/* How much one time counts in a mean: a slow read is noticed at once, and a
+ * thread that did not get its processor for a while is soon forgotten. */
+#define MEAN_SHARE	32u
 
 /* What storage is taken for until it was tried. */
 #define FETCH_GUESS_NS	1000000u

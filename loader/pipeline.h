@@ -36,6 +36,7 @@ struct pipeline {
 	struct ds_data	*data;
 	uint64_t	seed;
 	bool		substitutes;
+	uint64_t	bytes_most;	/* of an item; more are not fetched */
 
 	pthread_mutex_t	lock;		/* guards the rest */
 	pthread_cond_t	for_makers, for_readers, for_job;

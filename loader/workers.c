@@ -81,6 +81,21 @@ fail_make(struct done *d, int rc, const struct ds_err *why,
 
 /*--- fetching ------------------------------------------------------------*/
 
+/* One that is too large to be used need not be read. */
+static int
+check_size(const struct pipeline *p, uint64_t item, struct done *d)
+{
+	struct ds_info info = { .size = 0 };
+	struct ds_err why;
+
+	(void)ds_data_info(p->data, item, &info);
+	if (info.size <= p->bytes_most)
+		return 0;
+	(void)picture_too_long(info.size, &why);
+	fail_make(d, -EFBIG, &why, p, item);
+	return -EFBIG;
+}
+
 static int
 fetch(struct pipeline *p, const struct task *t, struct ds_item *item,
     struct done *d)
@@ -89,6 +104,9 @@ fetch(struct pipeline *p, const struct task *t, struct ds_item *item,
 	struct ds_err err = { 0 };
 	int rc;
 
+	rc = check_size(p, t->batch->items[t->i], d);
+	if (rc < 0)
+		return rc;
 	rc = ds_get(p->data, t->batch->items[t->i], item, &err);
 	d->fetch_ns = clock_now_ns() - begin_ns;
 	if (rc < 0)

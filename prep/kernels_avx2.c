@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * kernels_avx2.c: the loops over pixels for processors with AVX2, FMA and F16C.
- * Runs in clients, in any of their threads.
+ * kernels_avx2.c: rows of pixels resized, for processors with AVX2, FMA and
+ * F16C.  Runs in clients, in any of their threads.
  *
  * A weight has 22 bits behind the point.  Its upper 7 bits are multiplied with
  * bytes, two taps by one instruction, its lower 15 with 16-bit numbers:
@@ -18,15 +18,12 @@
 
 #if defined(__x86_64__)
 
-#include <immintrin.h>
 #include <cpuid.h>
 #include <string.h>
 
+#include "prep/avx2.h"
 #include "prep/picture.h"
 #include "prep/steps.h"
-
-#define AVX2	__attribute__((target("avx2,fma,f16c")))
-#define INLINE	AVX2 __attribute__((always_inline)) static inline
 
 static bool
 works(void)
@@ -37,26 +34,6 @@ works(void)
 	return __builtin_cpu_supports("avx2") &&
 	    __builtin_cpu_supports("fma") && __get_cpuid(1, &a, &b, &c, &d) &&
 	    (c & bit_F16C) != 0;
-}
-
-/* 16 bytes for each lane. */
-INLINE __m256i
-load_lanes(const void *lane0, const void *lane1)
-{
-	return _mm256_inserti128_si256(_mm256_castsi128_si256(
-	    _mm_loadu_si128(lane0)), _mm_loadu_si128(lane1), 1);
-}
-
-INLINE __m256i
-load(const void *p)
-{
-	return _mm256_loadu_si256(p);
-}
-
-INLINE void
-store(void *p, __m256i v)
-{
-	_mm256_store_si256(p, v);
 }
 
 /* Sums of sixteen outputs: low of 2 x 8, high of all of them. */
@@ -150,16 +127,22 @@ multiply_step(__m256i window0, __m256i window1, const struct step *s)
 /* Sixteen outputs of a plane, as 16-bit numbers. */
 INLINE __m256i
 make_sixteen(const uint8_t *bytes, const struct step *s,
-    const uint32_t *window, uint32_t pairs)
+    const uint32_t *window, uint32_t pairs, bool moving)
 {
 	__m256i w0 = load_lanes(bytes + window[0], bytes + window[1]);
 	__m256i w1 = load_lanes(bytes + window[2], bytes + window[3]);
 	struct sixteen sum = multiply_step(w0, w1, s);
 
-	if (pairs > 1)
+	if (pairs > 1 && !moving)
 		sum = add(sum, multiply_step(w0, w1, s + 1));
-	for (uint32_t k = 2; k < pairs; k++)
+	for (uint32_t k = moving ? 1 : 2; k < pairs; k++) {
+		if (moving) {
+			bytes += 2;
+			w0 = load_lanes(bytes + window[0], bytes + window[1]);
+			w1 = load_lanes(bytes + window[2], bytes + window[3]);
+		}
 		sum = add(sum, multiply_step(w0, w1, s + k));
+	}
 	return finish(sum);
 }
 
@@ -170,15 +153,17 @@ struct pixels {
 
 INLINE struct pixels
 make_pixels(const uint8_t *planes, size_t pitch, const struct step *s,
-    const uint32_t *window, uint32_t pairs)
+    const uint32_t *window, uint32_t pairs, bool moving)
 {
-	return (struct pixels){ make_sixteen(planes, s, window, pairs),
-	    make_sixteen(planes + pitch, s, window, pairs),
-	    make_sixteen(planes + 2 * pitch, s, window, pairs) };
+	return (struct pixels){
+	    make_sixteen(planes, s, window, pairs, moving),
+	    make_sixteen(planes + pitch, s, window, pairs, moving),
+	    make_sixteen(planes + 2 * pitch, s, window, pairs, moving) };
 }
 
 INLINE void
-across_steps(uint8_t *line, size_t plane, const struct taps *t, uint32_t pairs)
+across_steps(uint8_t *line, size_t plane, const struct taps *t, uint32_t pairs,
+    bool moving)
 {
 	const uint32_t *window = t->windows;
 	const struct step *s = t->steps;
@@ -188,9 +173,9 @@ across_steps(uint8_t *line, size_t plane, const struct taps *t, uint32_t pairs)
 	for (uint8_t *end = line + t->nr; line < end; line += STEP_GROUP) {
 		struct pixels a, b;
 
-		a = make_pixels(planes, pitch, s, window, pairs);
+		a = make_pixels(planes, pitch, s, window, pairs, moving);
 		b = make_pixels(planes, pitch, s + pairs, window + STEP_FOURS,
-		    pairs);
+		    pairs, moving);
 		store(line, _mm256_packus_epi16(a.r, b.r));
 		store(line + plane, _mm256_packus_epi16(a.g, b.g));
 		store(line + 2 * plane, _mm256_packus_epi16(a.b, b.b));
@@ -199,49 +184,58 @@ across_steps(uint8_t *line, size_t plane, const struct taps *t, uint32_t pairs)
 	}
 }
 
-/* One output of many taps, 16 of them at once, as four sums to be added. */
+/* 16 taps of one output of a plane, as four sums to be added. */
 INLINE __m128i
-sum_taps(const uint8_t *bytes, const int16_t *low, const int8_t *high,
-    uint32_t count)
+multiply_taps(const uint8_t *bytes, __m256i low, __m128i high)
 {
-	__m256i l = _mm256_setzero_si256();
-	__m128i h = _mm_setzero_si128();
+	__m128i p = _mm_loadu_si128((const __m128i *)bytes);
+	__m128i h = _mm_madd_epi16(_mm_maddubs_epi16(p, high),
+	    _mm_set1_epi16(1));
+	__m256i l = _mm256_madd_epi16(_mm256_cvtepu8_epi16(p), low);
 
-	for (uint32_t k = 0; k < count; k += 16) {
-		__m128i p = _mm_loadu_si128((const __m128i *)(bytes + k));
-
-		l = _mm256_add_epi32(l, _mm256_madd_epi16(
-		    _mm256_cvtepu8_epi16(p), load(low + k)));
-		h = _mm_add_epi16(h, _mm_maddubs_epi16(p,
-		    _mm_loadu_si128((const __m128i *)(high + k))));
-	}
-	h = _mm_slli_epi32(_mm_madd_epi16(h, _mm_set1_epi16(1)),
-	    TAPS_LOW_BITS);
-	return _mm_add_epi32(h, _mm_add_epi32(_mm256_castsi256_si128(l),
+	return _mm_add_epi32(_mm_slli_epi32(h, TAPS_LOW_BITS),
+	    _mm_add_epi32(_mm256_castsi256_si128(l),
 	    _mm256_extracti128_si256(l, 1)));
 }
 
-/* Four outputs of a plane that have more taps than fit steps. */
-INLINE void
-make_four(uint8_t *out, const uint8_t *bytes, const struct taps *t, uint32_t i)
+/* One output of all planes that has more taps than fit steps: its R, G and B
+ * in the first three bytes. */
+INLINE int32_t
+make_one(const uint8_t *bytes, size_t pitch, const int16_t *low,
+    const int8_t *high, uint32_t count)
 {
-	__m128i sum[4];
-	int32_t four;
+	const __m128i half = _mm_set1_epi32(1 << (TAPS_BITS - 1));
+	__m128i r, g, b;
 
-	for (uint32_t k = 0; k < 4; k++) {
-		uint32_t j = i + k < t->nr ? i + k : t->nr - 1;
-		size_t at = (size_t)j * t->stride;
+	r = g = b = _mm_setzero_si128();
+	for (uint32_t k = 0; k < count; k += 16, bytes += 16) {
+		__m256i l = load(low + k);
+		__m128i h = _mm_loadu_si128((const __m128i *)(high + k));
 
-		sum[k] = sum_taps(bytes + (t->first[j] - t->begin),
-		    t->low + at, t->high + at, t->count[j]);
+		r = _mm_add_epi32(r, multiply_taps(bytes, l, h));
+		g = _mm_add_epi32(g, multiply_taps(bytes + pitch, l, h));
+		b = _mm_add_epi32(b, multiply_taps(bytes + 2 * pitch, l, h));
 	}
-	sum[0] = _mm_hadd_epi32(_mm_hadd_epi32(sum[0], sum[1]),
-	    _mm_hadd_epi32(sum[2], sum[3]));
-	sum[0] = _mm_srli_epi32(_mm_add_epi32(sum[0],
-	    _mm_set1_epi32(1 << (TAPS_BITS - 1))), TAPS_BITS);
-	sum[0] = _mm_packus_epi32(sum[0], sum[0]);
-	four = _mm_cvtsi128_si32(_mm_packus_epi16(sum[0], sum[0]));
-	memcpy(out + i, &four, sizeof four);
+	r = _mm_hadd_epi32(_mm_hadd_epi32(r, g), _mm_hadd_epi32(b, b));
+	r = _mm_srli_epi32(_mm_add_epi32(r, half), TAPS_BITS);
+	r = _mm_packus_epi32(r, r);
+	return _mm_cvtsi128_si32(_mm_packus_epi16(r, r));
+}
+
+AVX2 static void
+across_many(uint8_t *line, size_t plane, const struct taps *taps)
+{
+	const struct taps t = *taps;	/* what is stored to is not this */
+
+	for (uint32_t i = 0; i < t.nr; i++) {
+		size_t at = (size_t)i * t.stride;
+		int32_t pixel = make_one(t.planes + (t.first[i] - t.begin),
+		    t.pitch, t.low + at, t.high + at, t.count[i]);
+
+		line[i] = (uint8_t)pixel;
+		line[plane + i] = (uint8_t)(pixel >> 8);
+		line[2 * plane + i] = (uint8_t)(pixel >> 16);
+	}
 }
 
 AVX2 static void
@@ -252,23 +246,16 @@ across(uint8_t *line, size_t plane, const uint8_t *row, const struct taps *t)
 		return;
 	}
 	split_row(t->planes, t->pitch, row, t->end - t->begin);
-	switch (t->pairs) {
-	case 0:
-		for (size_t c = 0; c < 3; c++) {
-			for (uint32_t i = 0; i < t->nr; i += 4)
-				make_four(line + c * plane,
-				    t->planes + c * t->pitch, t, i);
-		}
-		break;
-	case 1:
-		across_steps(line, plane, t, 1);
-		break;
-	case 2:
-		across_steps(line, plane, t, 2);
-		break;
-	default:
-		across_steps(line, plane, t, t->pairs);
-	}
+	if (t->pairs == 0)
+		across_many(line, plane, t);
+	else if (t->moving)
+		across_steps(line, plane, t, t->pairs, true);
+	else if (t->pairs == 1)
+		across_steps(line, plane, t, 1, false);
+	else if (t->pairs == 2)
+		across_steps(line, plane, t, 2, false);
+	else
+		across_steps(line, plane, t, t->pairs, false);
 }
 
 /*--- down ----------------------------------------------------------------*/
@@ -385,255 +372,12 @@ down(uint8_t *out, const uint8_t *const *lines, const struct taps *t,
 		down_many(out, lines, t, i, bytes);
 }
 
-/*--- emit ----------------------------------------------------------------*/
-
-/* What makes numbers of eight bytes at once; for pixels that lie one after
- * another there are three kinds of eight. */
-struct chain {
-	__m256	by_255[2], mean, by_std[2];
-};
-
-INLINE __m256
-convert(const uint8_t *bytes, const struct chain *c)
-{
-	__m256 v = _mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(
-	    _mm_loadl_epi64((const __m128i *)bytes)));
-
-	v = _mm256_fmadd_ps(v, c->by_255[0], _mm256_mul_ps(v, c->by_255[1]));
-	v = _mm256_sub_ps(v, c->mean);
-	return _mm256_fmadd_ps(v, c->by_std[0], _mm256_mul_ps(v, c->by_std[1]));
-}
-
-/* To the nearest, halves to the even. */
-INLINE __m128i
-round_bf16(__m256 v)
-{
-	__m256i x = _mm256_castps_si256(v);
-	__m256i odd = _mm256_and_si256(_mm256_srli_epi32(x, 16),
-	    _mm256_set1_epi32(1));
-
-	x = _mm256_add_epi32(x, _mm256_add_epi32(odd,
-	    _mm256_set1_epi32(0x7fff)));
-	x = _mm256_srli_epi32(x, 16);
-	return _mm_packus_epi32(_mm256_castsi256_si128(x),
-	    _mm256_extracti128_si256(x, 1));
-}
-
-/* Number `at` of the sample and the seven behind it. */
-INLINE void
-put_eight(void *sample, size_t at, __m256 v, enum sample_type type)
-{
-	uint16_t *half = (uint16_t *)sample + at;
-
-	switch (type) {
-	case SAMPLE_F16:
-		_mm_storeu_si128((__m128i *)half, _mm256_cvtps_ph(v,
-		    _MM_FROUND_TO_NEAREST_INT));
-		break;
-	case SAMPLE_BF16:
-		_mm_storeu_si128((__m128i *)half, round_bf16(v));
-		break;
-	default:
-		_mm256_storeu_ps((float *)sample + at, v);
-	}
-}
-
-/* 32 numbers. */
-INLINE void
-put_group(void *sample, size_t at, const uint8_t *bytes, const struct chain *a,
-    const struct chain *b, const struct chain *c, enum sample_type type)
-{
-	put_eight(sample, at, convert(bytes, a), type);
-	put_eight(sample, at + 8, convert(bytes + 8, b), type);
-	put_eight(sample, at + 16, convert(bytes + 16, c), type);
-	put_eight(sample, at + 24, convert(bytes + 24, a), type);
-}
-
-/* Where the 32 from x on are made: those at the end of a row anew, rather than
- * less than 32. */
-static inline size_t
-stay_within(size_t x, size_t width)
-{
-	return x + KERNEL_LANE <= width ? x : width - KERNEL_LANE;
-}
-
-/* A row of one plane. */
-INLINE void
-put_plane(void *sample, size_t at, const uint8_t *bytes, size_t width,
-    const struct chain *c, enum sample_type type)
-{
-	for (size_t i = 0; i < width; i += KERNEL_LANE) {
-		size_t x = stay_within(i, width);
-
-		put_group(sample, at + x, bytes + x, c, c, c, type);
-	}
-}
-
-/* Byte n of the 16j.. that three planes become: its place in plane c. */
-#define MIX(j, c, n)	((16 * (j) + (n)) % 3 == (c) ? (16 * (j) + (n)) / 3 : -128)
-#define MIX4(j, c, n)	MIX(j, c, n), MIX(j, c, n + 1), MIX(j, c, n + 2), MIX(j, c, n + 3)
-#define MIX16(j, c)	{ MIX4(j, c, 0), MIX4(j, c, 4), MIX4(j, c, 8), MIX4(j, c, 12) }
-#define MIX48(j)	{ MIX16(j, 0), MIX16(j, 1), MIX16(j, 2) }
-
-static const int8_t mix[3][3][16] = { MIX48(0), MIX48(1), MIX48(2) };
-
-/* 32 pixels of three planes, one after another. */
-INLINE void
-mix_planes(uint8_t *out, const uint8_t *line, size_t plane)
-{
-	__m256i from[3] = { load(line), load(line + plane),
-	    load(line + 2 * plane) };
-
-	for (size_t j = 0; j < 3; j++) {
-		__m256i x = _mm256_setzero_si256();
-
-		for (size_t c = 0; c < 3; c++)
-			x = _mm256_or_si256(x, _mm256_shuffle_epi8(from[c],
-			    load_lanes(mix[j][c], mix[j][c])));
-		_mm_storeu_si128((__m128i *)(out + 16 * j),
-		    _mm256_castsi256_si128(x));
-		_mm_storeu_si128((__m128i *)(out + 48 + 16 * j),
-		    _mm256_extracti128_si256(x, 1));
-	}
-}
-
-/* A row of pixels. */
-INLINE void
-put_pixels(void *sample, size_t at, const uint8_t *line, size_t plane,
-    size_t width, const struct chain *c, enum sample_type type)
-{
-	uint8_t b[3 * KERNEL_LANE];
-
-	for (size_t i = 0; i < width; i += KERNEL_LANE) {
-		size_t x = stay_within(i, width), to = at + 3 * x;
-
-		mix_planes(b, line + x, plane);
-		put_group(sample, to, b, &c[0], &c[1], &c[2], type);
-		put_group(sample, to + 32, b + 32, &c[1], &c[2], &c[0], type);
-		put_group(sample, to + 64, b + 64, &c[2], &c[0], &c[1], type);
-	}
-}
-
-/* For numbers of channel c. */
-INLINE struct chain
-set_chain(const struct emit *e, unsigned c)
-{
-	return (struct chain){
-	    .by_255 = { _mm256_set1_ps(e->by_255.high),
-	    _mm256_set1_ps(e->by_255.low) },
-	    .mean = _mm256_set1_ps(e->mean[c]),
-	    .by_std = { _mm256_set1_ps(e->by_std[c].high),
-	    _mm256_set1_ps(e->by_std[c].low) } };
-}
-
-INLINE __m256
-join(__m256 a, __m256 b, __m256 c)
-{
-	return _mm256_blend_ps(_mm256_blend_ps(a, b, 0x92), c, 0x24);
-}
-
-/* For pixels, of whose channels the eight take turns: elements 0, 3 and 6 are of
- * channel a, 1, 4 and 7 of b, 2 and 5 of c. */
-INLINE struct chain
-join_chains(const struct chain *a, const struct chain *b,
-    const struct chain *c)
-{
-	return (struct chain){
-	    .by_255 = { a->by_255[0], a->by_255[1] },
-	    .mean = join(a->mean, b->mean, c->mean),
-	    .by_std = { join(a->by_std[0], b->by_std[0], c->by_std[0]),
-	    join(a->by_std[1], b->by_std[1], c->by_std[1]) } };
-}
-
-INLINE void
-emit_planes(void *sample, const struct emit *e, uint32_t y,
-    const uint8_t *line, size_t plane, enum sample_type type)
-{
-	size_t row = (size_t)y * e->width, all = (size_t)e->height * e->width;
-
-	for (unsigned c = 0; c < 3; c++) {
-		struct chain k = set_chain(e, c);
-
-		put_plane(sample, c * all + row, line + c * plane, e->width,
-		    &k, type);
-	}
-}
-
-INLINE void
-emit_pixels(void *sample, const struct emit *e, uint32_t y,
-    const uint8_t *line, size_t plane, enum sample_type type)
-{
-	struct chain r = set_chain(e, 0), g = set_chain(e, 1);
-	struct chain b = set_chain(e, 2);
-	/* Numbers 0, 8 and 16 are of channels 0, 2 and 1. */
-	struct chain mixed[3] = { join_chains(&r, &g, &b),
-	    join_chains(&b, &r, &g), join_chains(&g, &b, &r) };
-
-	put_pixels(sample, 3 * (size_t)y * e->width, line, plane, e->width,
-	    mixed, type);
-}
-
-AVX2 static void
-emit_bytes(uint8_t *sample, const struct emit *e, uint32_t y,
-    const uint8_t *line, size_t plane)
-{
-	size_t row = (size_t)y * e->width, all = (size_t)e->height * e->width;
-
-	for (size_t i = 0; i < e->width; i += KERNEL_LANE) {
-		size_t x = stay_within(i, e->width);
-
-		if (e->layout == SAMPLE_NHWC) {
-			mix_planes(sample + 3 * (row + x), line + x, plane);
-			continue;
-		}
-		for (size_t c = 0; c < 3; c++)
-			_mm256_storeu_si256((__m256i *)(sample + c * all + row +
-			    x), load(line + c * plane + x));
-	}
-}
-
-/* A function for each type and layout. */
-#define EMIT(name, how, type) \
-	AVX2 static void \
-	name(void *sample, const struct emit *e, uint32_t y, \
-	    const uint8_t *line, size_t plane) \
-	{ \
-		how(sample, e, y, line, plane, type); \
-	}
-EMIT(emit_f16_planes, emit_planes, SAMPLE_F16)
-EMIT(emit_f16_pixels, emit_pixels, SAMPLE_F16)
-EMIT(emit_bf16_planes, emit_planes, SAMPLE_BF16)
-EMIT(emit_bf16_pixels, emit_pixels, SAMPLE_BF16)
-EMIT(emit_f32_planes, emit_planes, SAMPLE_F32)
-EMIT(emit_f32_pixels, emit_pixels, SAMPLE_F32)
-
-static void
-emit(void *sample, const struct emit *e, uint32_t y, const uint8_t *line,
-    size_t plane)
-{
-	bool planes = e->layout == SAMPLE_NCHW;
-
-	if (e->width < KERNEL_LANE || (e->type != SAMPLE_U8 && !e->is_exact))
-		kernels_plain.emit(sample, e, y, line, plane);
-	else if (e->type == SAMPLE_U8)
-		emit_bytes(sample, e, y, line, plane);
-	else if (e->type == SAMPLE_F16)
-		(planes ? emit_f16_planes : emit_f16_pixels)(sample, e, y,
-		    line, plane);
-	else if (e->type == SAMPLE_BF16)
-		(planes ? emit_bf16_planes : emit_bf16_pixels)(sample, e, y,
-		    line, plane);
-	else
-		(planes ? emit_f32_planes : emit_f32_pixels)(sample, e, y,
-		    line, plane);
-}
-
 const struct kernels kernels_avx2 = {
 	.name = "avx2",
 	.works = works,
 	.across = across,
 	.down = down,
-	.emit = emit,
+	.emit = emit_avx2,
 };
 
 #endif

@@ -7,12 +7,13 @@ libloader_la_SOURCES += \
 	%D%/picture.c %D%/picture.h %D%/format.h \
 	%D%/jpeg.c %D%/jpeg.h \
 	%D%/picture_jpeg.c \
-	%D%/steps.c %D%/steps.h \
 	%D%/taps.c %D%/taps.h \
+	%D%/steps.c %D%/steps.h \
 	%D%/emit.c \
 	%D%/kernels.c %D%/kernels.h \
 	%D%/kernels_plain.c \
-	%D%/kernels_avx2.c \
+	%D%/kernels_avx2.c %D%/avx2.h \
+	%D%/emit_avx2.c \
 	%D%/kernels_neon.c \
 	%D%/prep.c %D%/prep.h
 # end of libloader_la_SOURCES

@@ -168,6 +168,13 @@ choose_format(struct picture *p, struct ds_err *err)
 }
 
 int
+picture_too_long(uint64_t bytes, struct ds_err *err)
+{
+	return err_fail(err, -EFBIG, "it has %llu bytes: more than max-bytes "
+	    "allows", (unsigned long long)bytes);
+}
+
+int
 picture_open(struct picture *p, const void *bytes, size_t len,
     struct ds_err *err)
 {
@@ -183,8 +190,7 @@ picture_open(struct picture *p, const void *bytes, size_t len,
 	if (len == 0)
 		return err_fail(err, -ENODATA, "it is empty");
 	if (len > p->limits.bytes)
-		return err_fail(err, -EFBIG, "it has %zu bytes: more than "
-		    "max-bytes allows", len);
+		return picture_too_long(len, err);
 	rc = choose_format(p, err);
 	if (rc < 0)
 		return rc;

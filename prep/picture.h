@@ -52,6 +52,9 @@ int picture_open(struct picture *p, const void *bytes, size_t len,
 	/* Reads the head.  The bytes stay the caller's, until picture_close().
 	 * -ENODATA, -EBADMSG, -ENOTSUP, -EFBIG, -ETIME: it is bad, and why;
 	 * -ENOMEM: we are.  On failure it is closed. */
+int picture_too_long(uint64_t bytes, struct ds_err *err);
+	/* -EFBIG, as it says of a file past limits.bytes; for who knows that
+	 * before reading it. */
 uint32_t picture_width(const struct picture *p);
 uint32_t picture_height(const struct picture *p);
 

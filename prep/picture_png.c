@@ -10,7 +10,7 @@
  *  2. A file without its last chunk is cut short, whichever part is wanted.
  *     Other damage is seen in what is decoded, down to the last row of the box
  *     (of all rows, if it is interlaced).  If damage is accepted, what it hides
- *     is black.
+ *     is black; of an interlaced palette, its first colour.
  *
  * A row that libpng is not given memory for is decoded and dropped.
  */
@@ -41,6 +41,8 @@ struct png {
 	uint32_t	y;		/* the next row of the file */
 	int		passes;		/* more than one: interlaced */
 	uint8_t		*rows;		/* of the box, if it is */
+	bool		has_palette;	/* rows are numbers, a byte each */
+	uint8_t		palette[PNG_MAX_PALETTE_LENGTH][PICTURE_PIXEL];
 };
 
 /*--- failures ------------------------------------------------------------*/
@@ -195,34 +197,39 @@ open_png(struct picture *p, struct ds_err *err)
 
 /*--- rows ----------------------------------------------------------------*/
 
-/* The palette with all numbers that its bits can hold. */
+/* libpng's own way loses its memory twice when there is none for a palette of
+ * all numbers. */
 static void
-fill_palette(struct png *s)
+read_palette(struct png *s)
 {
-	png_color all[PNG_MAX_PALETTE_LENGTH];
-	png_colorp had = NULL;
-	int nr = 0, bits = png_get_bit_depth(s->png, s->info);
+	png_colorp colours = NULL;
+	int nr = 0;
 
-	if (png_get_PLTE(s->png, s->info, &had, &nr) == 0)
+	if (png_get_PLTE(s->png, s->info, &colours, &nr) == 0)
 		png_error(s->png, "no palette");
 	for (int i = 0; i < PNG_MAX_PALETTE_LENGTH; i++) {
-		uint8_t grey = (uint8_t)i;
+		uint8_t *px = s->palette[i];
 
-		all[i] = i < nr ? had[i] : (png_color){ grey, grey, grey };
+		px[0] = i < nr ? colours[i].red : (uint8_t)i;
+		px[1] = i < nr ? colours[i].green : (uint8_t)i;
+		px[2] = i < nr ? colours[i].blue : (uint8_t)i;
 	}
-	png_set_PLTE(s->png, s->info, all, 1 << bits);
+	s->has_palette = true;
 }
 
-/* Whatever it is, four bytes of a pixel. */
+/* From the end: a pixel is never written before its number was read. */
 static void
-set_colours(struct png *s)
+look_up(const struct png *s, uint8_t *row, uint32_t width)
 {
-	int type = png_get_color_type(s->png, s->info);
+	while (width-- > 0)
+		memcpy(row + (size_t)width * PICTURE_PIXEL,
+		    s->palette[row[width]], PICTURE_PIXEL);
+}
 
-	if (type == PNG_COLOR_TYPE_PALETTE) {
-		fill_palette(s);
-		png_set_palette_to_rgb(s->png);
-	}
+/* Whatever it is but a palette, four bytes of a pixel. */
+static void
+make_rgb(struct png *s, int type)
+{
 	if (type == PNG_COLOR_TYPE_GRAY)
 		png_set_expand_gray_1_2_4_to_8(s->png);
 	if ((type & PNG_COLOR_MASK_COLOR) == 0)
@@ -230,10 +237,24 @@ set_colours(struct png *s)
 	png_set_strip_16(s->png);
 	png_set_strip_alpha(s->png);
 	png_set_filler(s->png, 0xff, PNG_FILLER_AFTER);
+}
+
+static void
+set_colours(struct png *s)
+{
+	int type = png_get_color_type(s->png, s->info);
+	size_t pixel = PICTURE_PIXEL;
+
+	if (type == PNG_COLOR_TYPE_PALETTE) {
+		read_palette(s);
+		png_set_packing(s->png);
+		pixel = 1;
+	} else {
+		make_rgb(s, type);
+	}
 	s->passes = png_set_interlace_handling(s->png);
 	png_read_update_info(s->png, s->info);
-	if (png_get_rowbytes(s->png, s->info) !=
-	    (size_t)s->picture->width * PICTURE_PIXEL)
+	if (png_get_rowbytes(s->png, s->info) != s->picture->width * pixel)
 		png_error(s->png, "rows of another length");
 }
 
@@ -334,8 +355,11 @@ copy_rows(struct png *s, unsigned nr)
 	size_t stride = (size_t)p->width * PICTURE_PIXEL;
 	size_t done = p->box.height - p->left;
 
-	for (unsigned i = 0; i < nr; i++)
+	for (unsigned i = 0; i < nr; i++) {
 		memcpy(p->rows[i], s->rows + (done + i) * stride, stride);
+		if (s->has_palette)
+			look_up(s, p->rows[i], p->width);
+	}
 }
 
 static int
@@ -347,8 +371,13 @@ read_rows(struct png *s, unsigned nr, struct ds_err *err)
 
 	if (setjmp(s->back) != 0)
 		return take_damage(s, err);
-	while (rc == 0 && s->y < first + nr)
-		rc = read_row(s, p->rows[s->y - first], err);
+	while (rc == 0 && s->y < first + nr) {
+		uint8_t *row = p->rows[s->y - first];
+
+		rc = read_row(s, row, err);
+		if (rc == 0 && s->has_palette)
+			look_up(s, row, p->width);
+	}
 	return rc;
 }
 

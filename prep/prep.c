@@ -28,6 +28,7 @@ struct ds_prep {
 	uint8_t		*lines;		/* nr_lines, and one for the result */
 	const uint8_t	**window;	/* the lines of one output, in order */
 	uint32_t	nr_lines;
+	uint32_t	nr_rest;	/* rows of the picture below the needed */
 };
 
 /*--- settings ------------------------------------------------------------*/
@@ -230,6 +231,18 @@ make_rows(struct ds_prep *p, void *sample, struct ds_err *err)
 	return 0;
 }
 
+/* Rows that nobody needs, to see whether they are sound. */
+static int
+read_rest(struct ds_prep *p, struct ds_err *err)
+{
+	const uint8_t *row;
+	int rc = 0;
+
+	for (uint32_t i = 0; rc == 0 && i < p->nr_rest; i++)
+		rc = picture_row(p->picture, &row, err);
+	return rc;
+}
+
 /*--- the part ------------------------------------------------------------*/
 
 /* One axis of the part, in a picture that was shrunk: its pixels, which no tap
@@ -287,6 +300,9 @@ start(struct ds_prep *p, const struct ds_cut *cut, struct ds_err *err)
 	box.width = p->across.end - p->across.begin;
 	box.y += p->down.begin;
 	box.height = p->down.end - p->down.begin;
+	p->nr_rest = !s->verify ? 0 :
+	    picture_height(p->picture) - box.y - box.height;
+	box.height += p->nr_rest;
 	return picture_start(p->picture, &box, err);
 }
 
@@ -309,7 +325,9 @@ make_sample(struct ds_prep *p, const struct ds_cut *cut, void *sample,
 {
 	int rc = start(p, cut, err);
 
-	return rc < 0 ? rc : make_rows(p, sample, err);
+	if (rc == 0)
+		rc = make_rows(p, sample, err);
+	return rc < 0 ? rc : read_rest(p, err);
 }
 
 static int

@@ -139,6 +139,7 @@ const struct arg_option settings_table[] = {
 	{ .name = "simd", .kind = ARG_CHOICE, .offset = FIELD(simd),
 	  .value = "auto, plain, avx2 or neon", .choices = settings_simd },
 	{ .name = "truncated", .kind = ARG_FLAG, .offset = LIMIT(truncated) },
+	{ .name = "verify", .kind = ARG_FLAG, .offset = FIELD(verify) },
 	{ .name = "max-bytes", .kind = ARG_SIZE, .offset = LIMIT(bytes),
 	  .value = "SIZE" },
 	{ .name = "max-pixels", .kind = ARG_COUNT, .offset = LIMIT(pixels),
@@ -168,6 +169,8 @@ static const struct ds_option options[] = {
 	{ "fast", "no", "decode large pictures smaller: other pixels, sooner" },
 	{ "simd", "auto", "instruction set; all give the same values" },
 	{ "truncated", "no", "accept damaged pictures, as far as they go" },
+	{ "verify", "no", "read pictures to their end, for damage below what is "
+	  "needed, too" },
 	{ "max-bytes", "256M", "of an encoded picture" },
 	{ "max-pixels", "178956970", "of a picture" },
 	{ "max-scans", "100", "of a progressive picture" },

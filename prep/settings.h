@@ -28,6 +28,7 @@ struct settings {
 	unsigned	type;		/* enum sample_type */
 	unsigned	layout;		/* enum sample_layout */
 	bool		fast;
+	bool		verify;
 	unsigned	simd;		/* into settings_simd[] */
 	struct picture_limits limits;
 };

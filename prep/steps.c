@@ -22,21 +22,42 @@ steps_nr(uint32_t nr, uint32_t pairs)
 	return (size_t)nr_groups(nr) * (STEP_GROUP / STEP_OUTPUTS) * pairs;
 }
 
-/* Where the window of outputs i.. begins, of which there are up to four. */
+/* The window of outputs i.., of which there are up to four; `whole` is set to
+ * whether all of their taps are in it. */
 static bool
-find_window(const struct taps *t, uint32_t i, uint32_t *begin)
+find_window(const struct taps *t, uint32_t i, uint32_t *begin, bool *whole)
 {
 	uint32_t last = i + 4 <= t->nr ? i + 3 : t->nr - 1;
-	uint32_t end = t->first[last] + t->count[last];
+	uint32_t start = t->first[last], end = start + t->count[last];
 
-	*begin = t->first[i] < t->first[last] ? t->first[i] : t->first[last];
+	*begin = start;
 	for (; i < last; i++) {
 		if (t->first[i] < *begin)
 			*begin = t->first[i];
+		if (t->first[i] > start)
+			start = t->first[i];
 		if (t->first[i] + t->count[i] > end)
 			end = t->first[i] + t->count[i];
 	}
-	return end - *begin <= STEP_WINDOW;
+	*whole = end - *begin <= STEP_WINDOW;
+	return start + 2 - *begin <= STEP_WINDOW;
+}
+
+/* Do all fours of outputs fit windows? */
+static bool
+choose_moving(struct taps *t)
+{
+	uint32_t begin;
+	bool whole;
+
+	t->moving = false;
+	for (uint32_t i = 0; i < t->nr; i += 4) {
+		if (!find_window(t, i, &begin, &whole))
+			return false;
+		if (!whole)
+			t->moving = true;
+	}
+	return true;
 }
 
 /* One output's place in its steps. */
@@ -62,47 +83,44 @@ put_output(struct step *step, const struct taps *t, uint32_t i,
 		memcpy(step->pick[reg] + 4 * slot, &pick, 4);
 		memcpy(step->low[reg] + 2 * slot, &low, 4);
 		memcpy(step->high + 2 * byte_slot, &bytes, 2);
-		pick += 0x00020002u;
+		pick += t->moving ? 0 : 0x00020002u;
 	}
 }
 
-/* The four outputs in one lane of a register; false if they fit no window. */
-static bool
+/* The four outputs in one lane of a register. */
+static void
 put_four(struct step *step, uint32_t *window, const struct taps *t, uint32_t i,
     unsigned reg, unsigned lane)
 {
+	bool whole;
+
 	*window = 0;
 	if (i >= t->nr)
-		return true;
-	if (!find_window(t, i, window))
-		return false;
+		return;
+	find_window(t, i, window, &whole);
 	for (unsigned q = 0; q < 4 && i + q < t->nr; q++)
 		put_output(step, t, i + q, *window, reg, 4 * lane + q,
 		    8 * lane + 4 * reg + q);
 	*window -= t->begin;
-	return true;
 }
 
 bool
 steps_make(struct taps *t)
 {
-	uint32_t *window = t->windows;
+	uint32_t pairs = (t->most + 1) / 2, *window = t->windows;
 	struct step *step = t->steps;
 
-	t->pairs = (t->most + 1) / 2;
-	memset(step, 0, steps_nr(t->nr, t->pairs) * sizeof *step);
+	if (!choose_moving(t))
+		return false;
+	t->pairs = pairs;
+	memset(step, 0, steps_nr(t->nr, pairs) * sizeof *step);
 	for (uint32_t i = 0; i < t->nr; i += STEP_GROUP) {
 		for (uint32_t j = i; j < i + 16; j += 8) {
-			for (unsigned n = 0; n < STEP_FOURS; n++) {
-				unsigned reg = n / 2, lane = n % 2;
-
-				if (!put_four(step, window++, t,
-				    j + 4 * reg + 16 * lane, reg, lane)) {
-					t->pairs = 0;
-					return false;
-				}
-			}
-			step += t->pairs;
+			for (unsigned n = 0; n < STEP_FOURS; n++)
+				put_four(step, window++, t,
+				    j + 4 * (n / 2) + 16 * (n % 2), n / 2,
+				    n % 2);
+			step += pairs;
 		}
 	}
 	return true;

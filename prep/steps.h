@@ -6,7 +6,8 @@
  * Sixteen outputs are made at once, of one plane, by two registers of two lanes
  * with four outputs each.  Each four of outputs find all their source bytes in
  * one window of 16 bytes; a step picks of it, for each of them, the next two
- * taps as 16-bit numbers, and has the weights in the same order.  Of a group of
+ * taps as 16-bit numbers, and has the weights in the same order.  Where not all
+ * bytes but the first two of each fit, the window moves on by two at each step.  Of a group of
  * 32 outputs, the lanes of the first sixteen are
  *
  *     register 0:   0..3    16..19
@@ -35,8 +36,8 @@ struct step {
 size_t steps_nr(uint32_t nr, uint32_t pairs);
 	/* How many there are for so many outputs. */
 bool steps_make(struct taps *t);
-	/* Fills t->steps and t->windows and sets t->pairs.  False if some four
-	 * of outputs do not fit a window: that is for sources more than
-	 * TAPS_FEW times as large. */
+	/* Fills t->steps and t->windows, sets t->pairs and t->moving.  False if
+	 * some four of outputs do not fit windows: that is for sources more
+	 * than TAPS_FEW times as large. */
 
 #endif

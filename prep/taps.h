@@ -24,7 +24,7 @@
 
 #define TAPS_BITS	22
 #define TAPS_LOW_BITS	15
-#define TAPS_FEW	2.5	/* source pixels per output, that any four
+#define TAPS_FEW	4.0	/* source pixels per output, that any four
 				 * outputs fit into a window of steps.h */
 
 struct taps_axis {
@@ -56,6 +56,7 @@ struct taps {
 					 * across(): 3 * pitch bytes */
 	size_t		pitch;
 	uint32_t	pairs;		/* of taps in steps; 0: there are none */
+	bool		moving;		/* windows move from step to step */
 	struct step	*steps;
 	uint32_t	*windows;	/* where each four of outputs begin */
 	int16_t		*low;		/* [nr * stride], without steps */

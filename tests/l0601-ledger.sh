@@ -118,6 +118,9 @@ refuses 'bad: line 301: epoch 2 has 101 samples, but epoch 0 of bad has 100$' ba
 lines 1 > bad
 echo '0 12 100 more.jpg 00000000' >> bad
 refuses 'bad: line 101: epoch 0 has 101 samples, but epoch 0 of good has 100$' good bad
+# Only a file's first epoch can lack its beginning.
+edit '101,110d'
+refuses 'bad: line 191: epoch 1 ends here without position 0$' --resumed bad
 # A sample in place of another: there already, or new.
 edit "130s/class.*jpg/$(sed -n '150s/.* \(class.*jpg\) .*/\1/p' good | sed 's,/,\\/,')/"
 refuses 'bad: line 150: epoch 1 has class./0...jpg a second time' bad
@@ -138,6 +141,9 @@ edit '57s/ ........$/ 12345678/'
 refuses 'bad: line 57: epoch 0, position 56 is class./0...jpg 12345678, but class./0...jpg 00..0000 in line 57 of good$' good bad
 edit '157s/ ........$/ skipped/'
 refuses 'bad: line 157: epoch 1, position 56 is .* skipped, but .* in line 157 of same$' same good bad
+# What was skipped has no crc, not even 0.
+sed '157s/ ........$/ 00000000/' good > zero
+refuses 'bad: line 157: epoch 1, position 56 is .* skipped, but .* 00000000 in line 157 of zero$' zero bad
 edit '157s/class/Class/'
 refuses 'bad: line 157: epoch 1, position 56 is Class./' good bad
 cat good > pipe &

@@ -85,6 +85,7 @@ cp out.json "$work/out"
 expect_json 'doc["samples"] == 50' 'doc["batch"] == 64'
 
 # With the cache: storage is read once, and by the first job.
+start_hub
 export DESTALL=1
 emulate --data set --epochs 3 --json --ledger cached.ledger
 expect_status 0

@@ -78,6 +78,7 @@ unit_tests = \
 	%D%/unit_pipeline \
 	%D%/unit_loader \
 	%D%/unit_loader_threads \
+	%D%/unit_emulate_touch \
 	%D%/unit_guard \
 	%D%/unit_picture \
 	%D%/unit_taps \
@@ -211,6 +212,7 @@ scenarios = \
 	%D%/n0602-label-files.sh \
 	%D%/n0603-emulate-bad.sh \
 	%D%/n0604-emulate-faults.sh \
+	%D%/n0605-pictures-memory.sh \
 	%D%/n0700-cache-full.sh \
 	%D%/n0701-files-change.sh \
 	%D%/n0702-no-hub.sh \

@@ -111,3 +111,14 @@ for call in malloc:ENOMEM calloc:ENOMEM realloc:ENOMEM open:EMFILE read:EIO \
     pread:EIO write:ENOSPC write:short ftruncate:EIO fstat:EIO; do
 	fail_calls "${call%:*}" "${call#*:}" resume
 done
+
+fail_exe=destall
+before_failure() { :; }
+check() { "$destall" ledger check whole whole; }
+check_after_failure() {
+	[ "$status" -eq 1 ] || grep -q '^2 files, 1 epoch, 20 samples' "$work/out" ||
+	    fail "$1: status $status, and no result"
+}
+for call in malloc:ENOMEM calloc:ENOMEM realloc:ENOMEM open:EMFILE read:EIO read:short; do
+	fail_calls "${call%:*}" "${call#*:}" check
+done

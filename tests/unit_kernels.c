@@ -258,6 +258,9 @@ static const float norms[][6] = {	/* means, standard deviations */
 	{ 0.909f, 0.08f, 0.48f, 0.709f, 0.158f, 0.24f },	/* not exact */
 	{ 0.5f, 0.5f, 0.5f, 1e-6f, 3e6f, 1e-30f },
 	{ 0, 0.25f, 1e30f, 0, 1e-42f, 1e-10f },
+	/* Black is half way between two numbers of 16 bits. */
+	{ -0x1.01p0f, -0x1.03p0f, -0x1.002p0f, 1, 1, 1 },
+	{ -0x1.006p0f, 0x1.01p0f, 0x1.03p0f, 1, 1, 1 },
 };
 #define NR_NORMS	(sizeof norms / sizeof *norms)
 

@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -232,6 +233,26 @@ a_ledger_that_has_lines_is_left_alone(void **state)
 	assert_non_null(strstr(err.text, "ledger /no/such/ledger: No such"));
 }
 
+/* What failed is not there, so nothing that follows proves anything. */
+static void
+it_does_not_go_on_behind_a_gap(void **state)
+{
+	void (*before)(int) = signal(SIGPIPE, SIG_IGN);
+	int fd;
+
+	(void)state;
+	assert_int_equal(mkfifo(path, 0600), 0);
+	fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	open_ledger(false);
+	assert_int_equal(put(0, 0, 0), 0);
+	close(fd);
+	assert_int_equal(put(0, 1, 4), -EPIPE);
+	fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	assert_int_equal(put(0, 2, 8), -EPIPE);
+	close(fd);
+	(void)signal(SIGPIPE, before);
+}
+
 static void
 a_full_disk_is_an_error_for_ever(void **state)
 {
@@ -411,6 +432,7 @@ UNIT_MAIN(
 	LEDGER_UNIT(a_large_batch_is_written_whole),
 	LEDGER_UNIT(a_ledger_that_has_lines_is_left_alone),
 	LEDGER_UNIT(a_full_disk_is_an_error_for_ever),
+	LEDGER_UNIT(it_does_not_go_on_behind_a_gap),
 	LEDGER_UNIT(what_is_no_file_is_written_to),
 	LEDGER_UNIT(a_torn_line_is_cut_off),
 	LEDGER_UNIT(what_comes_again_is_cut_off),

@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cache/data.h"
 #include "prep/prep.h"
 #include "tests/harness/heap.h"
 #include "tests/harness/loaded.h"
@@ -225,6 +226,24 @@ the_last_can_be_dropped(void **state)
 	loaded_all(&l, data, "batch=10 drop-last=yes");
 	for (unsigned i = 0; i < NR; i++)
 		assert_int_equal(l.at[1][i].times, i < 20);
+}
+
+/* So that what could not be read is tried again. */
+static void
+the_data_set_is_told_of_epochs(void **state)
+{
+	struct ds_batch *b;
+	uint64_t began_ns;
+
+	(void)state;
+	open_loader("batch=12 prefetch=0");
+	assert_int_equal(ds_loader_next(loader, &b, &err), 1);
+	began_ns = data->epoch_ns;
+	assert_int_equal(ds_loader_next(loader, &b, &err), 1);
+	assert_int_equal(data->epoch_ns, began_ns);
+	assert_int_equal(ds_loader_next(loader, &b, &err), 0);
+	assert_int_equal(ds_loader_next(loader, &b, &err), 1);
+	assert_true(data->epoch_ns > began_ns);
 }
 
 /*--- going on ------------------------------------------------------------*/
@@ -700,6 +719,7 @@ UNIT_MAIN(
     LOADER_UNIT(memory_is_reused),
     LOADER_UNIT(ranks_have_all_together),
     LOADER_UNIT(the_last_can_be_dropped),
+    LOADER_UNIT(the_data_set_is_told_of_epochs),
     LOADER_UNIT(the_rest_is_the_same_from_anywhere),
     LOADER_UNIT(an_end_is_told_once),
     LOADER_UNIT(another_stream_is_refused),

@@ -17,7 +17,7 @@
 
 const char fuzz_name[] = "picture";
 
-#define PIXELS_MAX	(1u << 20)
+#define PIXELS_MAX	(1u << 16)
 
 static const struct picture_limits limits = {
 	.bytes = 1 << 20, .pixels = PIXELS_MAX, .scans = 20,

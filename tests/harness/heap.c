@@ -13,12 +13,18 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-static atomic_size_t in_use;
+static atomic_size_t in_use, nr_blocks;
 
 size_t
 heap_bytes_in_use(void)
 {
 	return atomic_load_explicit(&in_use, memory_order_relaxed);
+}
+
+size_t
+heap_blocks_in_use(void)
+{
+	return atomic_load_explicit(&nr_blocks, memory_order_relaxed);
 }
 
 #if !HEAP_IS_SANITIZED
@@ -34,15 +40,18 @@ void __libc_free(void *p);
 static void *
 add(void *p)
 {
-	if (p != NULL)
-		atomic_fetch_add_explicit(&in_use, malloc_usable_size(p),
-		    memory_order_relaxed);
+	if (p == NULL)
+		return p;
+	atomic_fetch_add_explicit(&nr_blocks, 1, memory_order_relaxed);
+	atomic_fetch_add_explicit(&in_use, malloc_usable_size(p),
+	    memory_order_relaxed);
 	return p;
 }
 
 static void
 subtract(size_t len)
 {
+	atomic_fetch_sub_explicit(&nr_blocks, 1, memory_order_relaxed);
 	atomic_fetch_sub_explicit(&in_use, len, memory_order_relaxed);
 }
 
@@ -73,7 +82,7 @@ realloc(void *old, size_t size)
 	void *p = __libc_realloc(old, size);
 
 	/* A realloc to nothing frees; one that fails keeps what was. */
-	if (p != NULL || size == 0)
+	if (old != NULL && (p != NULL || size == 0))
 		subtract(was);
 	return add(p);
 }

@@ -24,6 +24,8 @@
 #endif
 
 size_t heap_bytes_in_use(void);
-	/* By all threads; 0 under a sanitizer. */
+size_t heap_blocks_in_use(void);
+	/* By all threads; 0 under a sanitizer.  A block may have up to 16 bytes
+	 * more than were asked for, as it happens. */
 
 #endif

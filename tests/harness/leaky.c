@@ -93,7 +93,7 @@ leave_thread(void)
 static void
 leave_heap(void)
 {
-	sink = malloc(100);
+	sink = malloc(1);
 	sink = NULL;
 }
 
@@ -160,7 +160,7 @@ static const struct {
 } leaks[] = {
 	{ "descriptor", "descriptors before", leave_descriptor },
 	{ "thread", "threads before", leave_thread },
-	{ "heap", "bytes of heap before", leave_heap },
+	{ "heap", "blocks of heap before", leave_heap },
 	{ "mapping", "bytes of private mappings before", leave_mapping },
 	{ "shared_mapping", "bytes of shared mappings before",
 	    leave_shared_mapping },

@@ -5,8 +5,7 @@ import ctypes
 import errno
 import os
 from ctypes import (POINTER, Structure, byref, c_char, c_char_p, c_int,
-                    c_int64, c_size_t, c_uint, c_uint8, c_uint32, c_uint64,
-                    c_void_p)
+                    c_int64, c_size_t, c_uint8, c_uint32, c_uint64, c_void_p)
 
 import numpy as np
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """pictures.py: the pictures that decoding is tried on, made anew each time and
-always the same: every kind of KINDS in every size of SIZES.
+always the same: every kind of KINDS in every size of SIZES and one of LARGE.
 
     python3 pictures.py FOLDER [KIND]...    writes them, to look at
 """
@@ -18,7 +18,8 @@ from PIL import Image, ImageCms
 import png
 
 SIZES = [(1, 1), (1, 37), (41, 1), (2, 2), (7, 9), (8, 8), (15, 17), (16, 16),
-         (17, 33), (33, 31), (640, 480), (500, 375)]
+         (17, 33), (33, 31)]
+LARGE = [(640, 480), (500, 375)]
 # Decoding a PNG is the same work at any size.
 PNG_SIZES = [(1, 1), (3, 50), (7, 9), (33, 31), (200, 150)]
 ODD_SIZES = (40, 320)           # of the last of each kind: from, to
@@ -350,7 +351,7 @@ class Maker:
         """(name, bytes) of every size, and `more` of odd sizes."""
         is_png = kind not in JPEG_KINDS
         rng = np.random.RandomState(zlib.crc32(kind.encode()))
-        sizes = PNG_SIZES if is_png else SIZES
+        sizes = PNG_SIZES if is_png else SIZES + [LARGE[rng.randint(2)]]
         low, high = ODD_SIZES
         sizes = sizes + [tuple(rng.randint(low, high, 2) | 1)
                          for _ in range(1 + more)]

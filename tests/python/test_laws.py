@@ -170,7 +170,7 @@ def test_only_place_counts():
 
 # --- not random -------------------------------------------------------------
 
-def test_center(is_long):
+def test_center():
     """Resize and CenterCrop: sizes and place."""
     rng = np.random.RandomState(3)
     sides = [1, 2, 3, 5, 9, 16, 17, 31, 33, 100, 255, 256, 257, 375, 499, 500]

@@ -10,7 +10,7 @@ from torchvision import transforms
 from torchvision.datasets import ImageFolder
 
 import oracle
-from destall_api import SAMPLE_OK, Failed, Loader, Prep
+from destall_api import SAMPLE_OK, Failed, Loader, Prep, lib, options, set_all
 
 # Names whose order as classes is not that of their files' paths.
 CLASSES = ["bee", "bee keeper", "Ant", "zebra", "\u00e4hre", "bee-eater"]
@@ -128,6 +128,27 @@ def test_evaluation(folder):
         samples = loader.epoch()
     assert [s.item for s in samples] == sorted(s.item for s in samples)
     assert {names[s.item]: (s.label, s.bytes) for s in samples} == want
+
+
+# --- options ----------------------------------------------------------------
+
+def test_options(folder):
+    """All are named, and what each is unless it is set can be set."""
+    of_prep, of_loader = (options(table()) for table in (
+        lib.prep_options, lib.loader_options))
+    assert of_prep.items() < of_loader.items()
+    prep = Prep(**of_prep)
+    assert prep.bytes() == 3 * 224 * 224 * 4
+    with Loader(folder, **of_loader) as loader:
+        for name, value, code in (("sise", "8", "ENOENT"),
+                                  ("size", "x", "EINVAL"),
+                                  ("batch", "0", "ERANGE"),
+                                  ("order", "sorted", "EINVAL")):
+            with pytest.raises(Failed, match="^" + code):
+                set_all(lib.loader_set, loader.handle, {name: value})
+        loader.batch()
+        with pytest.raises(Failed, match="^EBUSY"):
+            set_all(lib.loader_set, loader.handle, {"batch": "8"})
 
 
 # --- order ------------------------------------------------------------------

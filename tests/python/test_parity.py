@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""test_parity.py: samples equal those of Pillow and torchvision, bit for bit."""
+"""test_parity.py: samples are those of Pillow and torchvision, bit for bit."""
 
 import functools
 import itertools
@@ -16,7 +16,7 @@ SIZES = [(224, 224), (32, 32), (17, 17), (225, 31), (31, 225), (1, 1), (8, 8),
          (64, 48), (5, 7), (40, 96)]
 FORMS = list(itertools.product(oracle.DTYPES, ("nchw", "nhwc")))
 BYTES, *OTHERS = sorted(FORMS, key=lambda form: form != ("uint8", "nhwc"))
-LARGE = 100000                  # pixels: fewer cuts, which take most of the time
+LARGE = 100000                  # pixels: fewer cuts, since they take longer
 SHOWN = 5                       # failures of a kind of picture
 
 
