@@ -14,6 +14,9 @@
  *   Handles are opaque; the function that frees one takes the address of the
  *   pointer and leaves NULL in it.
  *
+ *   A handle that is none, NULL or freed, is the caller's bug: it ends the
+ *   program with a line.
+ *
  * Restrictions
  *   Handles belong to the process that made them.  A forked child connects and
  *   opens anew; with its parent's handles it can only read what was cached and
@@ -194,8 +197,9 @@ DS_EXPORT int ds_prep_size(struct ds_prep *prep, const void *bytes, size_t len,
 	/* Of an encoded picture, by its head. */
 
 DS_EXPORT int ds_prep_run(struct ds_prep *prep, const void *bytes, size_t len,
-    const struct ds_cut *cut, void *sample, struct ds_err *err);
-	/* An encoded picture to a sample of ds_prep_bytes().
+    const struct ds_cut *cut, void *sample, size_t room, struct ds_err *err);
+	/* An encoded picture to a sample of ds_prep_bytes(); room: how many
+	 * bytes there are for it, else -ENOBUFS.
 	 * -ENODATA: empty; -EBADMSG: damaged or cut short; -ENOTSUP: of a kind
 	 * that is not read; -EFBIG, -ETIME: past a limit; -ENOMEM; -EINVAL:
 	 * the cut is not within the picture. */
@@ -222,10 +226,18 @@ DS_EXPORT int ds_loader_set(struct ds_loader *loader, const char *name,
 #define DS_SAMPLE_CUT_SHORT	1	/* of a damaged file, as far as it goes */
 #define DS_SAMPLE_SUBSTITUTE	2	/* zeros, for a file that is bad */
 
+#define DS_TYPE_UINT8	0
+#define DS_TYPE_FP16	1
+#define DS_TYPE_BF16	2
+#define DS_TYPE_FP32	3
+
 struct ds_batch {
 	void	*samples;	/* count of them, one after the other; the job
 				 * may write to them */
 	size_t	sample_bytes;
+	uint32_t type;		/* DS_TYPE_* of a value */
+	uint32_t shape[3];	/* of a sample: 3, height, width as planes, or
+				 * height, width, 3 as pixels */
 	uint64_t epoch;		/* from 0 */
 	uint64_t number;	/* in the epoch, from 0 */
 	uint32_t count;		/* 0 if all were skipped */
@@ -257,6 +269,10 @@ DS_EXPORT int64_t ds_loader_samples(struct ds_loader *loader,
 DS_EXPORT const char *ds_loader_class(struct ds_loader *loader, int64_t label);
 	/* The name of a label, or NULL; valid until an option is set or the
 	 * loader is closed. */
+
+DS_EXPORT int64_t ds_loader_classes(struct ds_loader *loader,
+    struct ds_err *err);
+	/* How many there are: labels are below; 0 if there are no labels. */
 
 #define DS_POSITION_TEXT 256
 

@@ -376,6 +376,21 @@ labels_of(const struct labels *l, uint64_t sample)
 	return l->labels != NULL ? l->labels[sample] : -1;
 }
 
+uint64_t
+labels_classes(const struct labels *l)
+{
+	uint64_t nr = 0;
+
+	must_be(l, LABELS_MAGIC);
+	if (l->classes != NULL || l->labels == NULL)
+		return l->nr_classes;
+	for (uint64_t i = 0; i < l->nr; i++) {
+		if ((uint64_t)l->labels[i] >= nr)
+			nr = (uint64_t)l->labels[i] + 1;
+	}
+	return nr;
+}
+
 const char *
 labels_class(const struct labels *l, int64_t label)
 {

@@ -35,6 +35,9 @@ void labels_close(struct labels **lp);
 int64_t labels_of(const struct labels *l, uint64_t sample);
 	/* sample is an index into items; -1: it has none. */
 
+uint64_t labels_classes(const struct labels *l);
+	/* How many: labels are below. */
+
 const char *labels_class(const struct labels *l, int64_t label);
 	/* Its name, valid as long as labels; NULL: there is none. */
 

@@ -51,8 +51,8 @@ lock_file(struct ledger *l, struct ds_err *err)
 {
 	if (flock(l->fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
 		return 0;
-	return err_fail(err, -EBUSY, "ledger %s: another job writes it: "
-	    "every job has its own", l->path);
+	return err_fail(err, -EBUSY, "ledger %s: another job writes it, "
+	    "or a child of the one that did: every job has its own", l->path);
 }
 
 static int
@@ -151,13 +151,32 @@ is_begun(const char *text, size_t len)
 	return true;
 }
 
+/* Is it the line of what the job was given last? */
+static bool
+is_last(const struct ledger_line *line, const struct ledger_place *at)
+{
+	char text[LEDGER_LINE_MAX];
+	struct ledger_line same;
+	size_t len;
+
+	if (line->epoch != at->last_epoch ||
+	    line->position != at->last_position)
+		return false;
+	len = ledger_line_put(text, line, at->last_name, at->last_item);
+	return ledger_line_parse(&same, text, len - 1) == NULL &&
+	    same.sample_len == line->sample_len &&
+	    memcmp(same.sample, line->sample, same.sample_len) == 0;
+}
+
 /* Is a line of a place or behind it?  A torn one is: it is delivered again. */
 static int
 judge_line(struct ledger *l, const struct lines *lines, const char *text,
-    size_t len, const struct ledger_line *from, struct ds_err *err)
+    size_t len, const struct ledger_place *at, bool *ends_well,
+    struct ds_err *err)
 {
 	struct ledger_line line;
 	const char *fault;
+	bool behind;
 
 	if (lines->torn && is_begun(text, len))
 		return true;
@@ -165,21 +184,25 @@ judge_line(struct ledger *l, const struct lines *lines, const char *text,
 	if (fault != NULL)
 		return err_fail(err, -EBADMSG, "ledger %s: line %llu: %s",
 		    l->path, (unsigned long long)lines->number, fault);
-	return line.epoch > from->epoch || (line.epoch == from->epoch &&
-	    line.position >= from->position);
+	behind = line.epoch > at->epoch || (line.epoch == at->epoch &&
+	    line.position >= at->position);
+	if (!behind)
+		*ends_well = !at->has_last || is_last(&line, at);
+	return behind;
 }
 
 /* Where the lines of a place and behind it begin: 1, or 0 if there are none. */
 static int
 find_place(struct ledger *l, struct lines *lines,
-    const struct ledger_line *from, off_t *cut, struct ds_err *err)
+    const struct ledger_place *at, off_t *cut, struct ds_err *err)
 {
 	int rc, behind, is_behind = false;
+	bool ends_well = true;
 	size_t len = 0;
 	char *text = NULL;
 
 	while ((rc = lines_next(lines, &text, &len)) == 1) {
-		behind = judge_line(l, lines, text, len, from, err);
+		behind = judge_line(l, lines, text, len, at, &ends_well, err);
 		if (behind < 0)
 			return behind;
 		if (is_behind && !behind)
@@ -195,14 +218,16 @@ find_place(struct ledger *l, struct lines *lines,
 	if (rc == -E2BIG)
 		return err_fail(err, -EBADMSG, "ledger %s: line %llu is too "
 		    "long", l->path, (unsigned long long)lines->number);
+	if (rc == 0 && !ends_well)
+		return err_fail(err, -EBADMSG, "ledger %s: it does not end "
+		    "where the job goes on: is it another job's?", l->path);
 	return rc < 0 ? fail_call(l, rc, err) : is_behind;
 }
 
 int
-ledger_resume(struct ledger *l, uint64_t epoch, uint64_t position,
+ledger_resume(struct ledger *l, const struct ledger_place *at,
     struct ds_err *err)
 {
-	struct ledger_line from = { .epoch = epoch, .position = position };
 	struct lines lines;
 	off_t cut = 0;
 	int rc;
@@ -214,7 +239,7 @@ ledger_resume(struct ledger *l, uint64_t epoch, uint64_t position,
 		return fail_call(l, -errno, err);
 	if (lines_init(&lines, l->fd, LEDGER_LINE_MAX) < 0)
 		return err_fail(err, -ENOMEM, "ledger %s: no memory", l->path);
-	rc = find_place(l, &lines, &from, &cut, err);
+	rc = find_place(l, &lines, at, &cut, err);
 	lines_fini(&lines);
 	if (rc > 0 && ftruncate(l->fd, cut) != 0)
 		return fail_call(l, -errno, err);

@@ -37,11 +37,21 @@ int ledger_open(struct ledger **out, const char *path, bool append,
 	 * What is no file (a pipe, /dev/null) is written to.  -EEXIST: it has
 	 * lines, without append; -EBUSY: another job writes it. */
 
-int ledger_resume(struct ledger *l, uint64_t epoch, uint64_t position,
+/* Where a job goes on, and what it was given last. */
+struct ledger_place {
+	uint64_t	epoch, position;
+	bool		has_last;	/* it is known */
+	uint64_t	last_epoch, last_position;
+	const char	*last_name;	/* of its item */
+	uint64_t	last_item;
+};
+
+int ledger_resume(struct ledger *l, const struct ledger_place *at,
     struct ds_err *err);
 	/* Of one opened to append: cuts off the lines of that place in the
-	 * stream and behind, and a torn one.  -EBADMSG: lines that are none,
-	 * or stand in another order: nothing is cut then. */
+	 * stream and behind, and a torn one; nothing is there then, or ends
+	 * with what was given last.  -EBADMSG: it is no ledger, or that of
+	 * another job: nothing is cut then. */
 
 int ledger_batch(struct ledger *l, const struct ds_batch *batch,
     const struct ds_data *data, const struct ledger_skip *skips,

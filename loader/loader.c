@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/must.h"
+#include "cache/data.h"
 
 const struct ds_option *
 ds_loader_options(void)
@@ -67,6 +68,28 @@ unready(struct ds_loader *l)
 	l->is_ready = false;
 }
 
+/* What a listing leaves out would be missing without a word, and, if it is a
+ * class, change the labels of others. */
+static int
+check_left_out(const struct ds_loader *l, struct ds_err *err)
+{
+	const struct source *s = l->data->source;
+
+	if (l->options.partial)
+		return 0;
+	if (s->notes.unreadable > 0)
+		return err_fail(err, -EACCES, "data set %s: it has folders "
+		    "or files that cannot be read, %llu: partial=yes leaves "
+		    "them out",
+		    source_uri(s), (unsigned long long)s->notes.unreadable);
+	if (s->notes.links > 0)
+		return err_fail(err, -ELOOP, "data set %s: it has links to "
+		    "folders, out of it or to nowhere, which are not followed, "
+		    "%llu: partial=yes leaves them out", source_uri(s),
+		    (unsigned long long)s->notes.links);
+	return 0;
+}
+
 int
 loader_ready(struct ds_loader *l, struct ds_err *err)
 {
@@ -79,6 +102,9 @@ loader_ready(struct ds_loader *l, struct ds_err *err)
 	bytes = ds_prep_bytes(l->prep, err);
 	if (bytes < 0)
 		return (int)bytes;
+	rc = check_left_out(l, err);
+	if (rc < 0)
+		return rc;
 	rc = labels_open(&l->labels, l->options.labels, l->data, &l->items,
 	    &nr, err);
 	if (rc == 0)
@@ -120,6 +146,7 @@ free_loader(struct ds_loader *l)
 	bad_fini(&l->bad);
 	(void)ledger_close(&l->ledger, NULL);	/* all is written already */
 	free(l->skips);
+	free(l->pipeline.sound);
 	unready(l);
 	ds_prep_free(&l->prep);
 	l->magic = 0;
@@ -170,6 +197,21 @@ ds_loader_samples(struct ds_loader *loader, struct ds_err *err)
 	nr = loader_ready(loader, err);
 	if (nr == 0)
 		nr = (int64_t)plan_samples(&loader->plan);
+	must(pthread_mutex_unlock(&loader->turn) == 0);
+	return nr;
+}
+
+int64_t
+ds_loader_classes(struct ds_loader *loader, struct ds_err *err)
+{
+	int64_t nr = loader_check_process(loader, err);
+
+	if (nr < 0)
+		return nr;
+	must(pthread_mutex_lock(&loader->turn) == 0);
+	nr = loader_ready(loader, err);
+	if (nr == 0)
+		nr = (int64_t)labels_classes(loader->labels);
 	must(pthread_mutex_unlock(&loader->turn) == 0);
 	return nr;
 }

@@ -7,6 +7,7 @@
 
 #include <config.h>
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,8 +16,26 @@
 #include "base/must.h"
 #include "cache/data.h"
 #include "loader/loader.h"
+#include "prep/kernels.h"
+#include "prep/prep.h"
 
 /*--- opening batches -----------------------------------------------------*/
+
+static_assert(DS_TYPE_UINT8 == (int)SAMPLE_U8 &&
+    DS_TYPE_FP16 == (int)SAMPLE_F16 && DS_TYPE_BF16 == (int)SAMPLE_BF16 &&
+    DS_TYPE_FP32 == (int)SAMPLE_F32, "the job's names of types are ours");
+
+static void
+set_shape(const struct ds_loader *l, struct ds_batch *b)
+{
+	const struct settings *s = prep_settings(l->prep);
+	bool planes = s->layout == SAMPLE_NCHW;
+
+	b->type = s->type;
+	b->shape[0] = planes ? 3 : s->height;
+	b->shape[1] = planes ? s->height : s->width;
+	b->shape[2] = planes ? s->width : 3;
+}
 
 static void
 fill_batch(struct ds_loader *l, struct batch *b, const struct plan_run *run)
@@ -24,6 +43,7 @@ fill_batch(struct ds_loader *l, struct batch *b, const struct plan_run *run)
 	b->nr = run->count;
 	b->given.epoch = run->epoch;
 	b->given.number = run->number;
+	set_shape(l, &b->given);
 	for (uint32_t i = 0; i < run->count; i++) {
 		uint64_t position = plan_position(&l->plan, run->turn + i);
 		uint64_t sample = plan_sample(&l->plan, position);
@@ -193,13 +213,14 @@ give_batch(struct ds_loader *l, const struct plan_place *behind,
     struct ds_batch **out, struct ds_err *err)
 {
 	uint64_t prefetch = l->options.prefetch;
+	struct ds_err why = { 0 };
 	const struct slot *failed;
 	struct batch *b;
 	int rc;
 
-	rc = open_ahead(l, prefetch > 0 ? prefetch : 1, err);
+	rc = open_ahead(l, prefetch > 0 ? prefetch : 1, &why);
 	if (rc < 0 && l->pipeline.nr_batches == 0)
-		return rc;
+		return err_fail(err, rc, "%s", why.text);
 	b = pipeline_take(&l->pipeline);
 	/* Those that cannot be opened now are missed later, and told then. */
 	(void)open_ahead(l, prefetch, NULL);

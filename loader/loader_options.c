@@ -65,6 +65,7 @@ const struct arg_option loader_options_table[] = {
 	  .value = "folders, none or FILE", .parse = copy_path },
 	{ .name = "on-bad", .kind = ARG_CHOICE, .offset = FIELD(on_bad),
 	  .value = "fail, skip or substitute", .choices = policies },
+	{ .name = "partial", .kind = ARG_FLAG, .offset = FIELD(partial) },
 	{ .name = "ledger", .kind = ARG_PARSED, .offset = FIELD(ledger),
 	  .value = "FILE", .parse = copy_path },
 	{ .name = NULL },
@@ -76,7 +77,7 @@ static const struct ds_option own[] = {
 	{ "seed", "0", "of the order and of the crops" },
 	{ "order", "random", "random: another one in each epoch; listed: by "
 	  "name, or as the list of labels has it" },
-	{ "drop-last", "no", "leave out a last batch that is not full, and "
+	{ "drop-last", "no", "yes: leave out a last batch that is not full, and "
 	  "what cannot be shared evenly by the ranks" },
 	{ "threads", "0", "that prepare samples; 0: one for each processor "
 	  "that is granted to us" },
@@ -84,11 +85,14 @@ static const struct ds_option own[] = {
 	  "threads that prepare also read" },
 	{ "prefetch", "2", "batches that are prepared ahead" },
 	{ "rank", "0", "which share of each epoch, from 0" },
-	{ "ranks", "1", "how many jobs share each epoch" },
+	{ "ranks", "1", "how many jobs share each epoch; unless drop-last is "
+	  "set, the first samples fill it up, and come twice" },
 	{ "labels", "folders", "folders: one for each first folder; none; or "
 	  "a file with lines of path and number" },
 	{ "on-bad", "fail", "a picture that is bad: fail, skip it, or "
 	  "substitute zeros" },
+	{ "partial", "no", "yes: go on without folders that cannot be read and "
+	  "links that are not followed" },
 	{ "ledger", "", "a file that every delivered sample is written to" },
 };
 
@@ -155,9 +159,16 @@ int
 loader_options_set(struct loader_options *o, struct ds_prep *prep,
     const char *name, const char *value, struct ds_err *err)
 {
-	int rc = args_set(loader_options_table, o, name, value, err);
+	const struct arg_option *table = loader_options_table;
+	int rc;
 
-	if (rc == -ENOENT)
-		rc = ds_prep_set(prep, name, value, err);
+	if (name == NULL || value == NULL)
+		return err_fail(err, -EINVAL, "an option has a name and a "
+		    "value");
+	while (table->name != NULL && strcmp(table->name, name) != 0)
+		table++;
+	if (table->name != NULL)
+		return args_set(loader_options_table, o, name, value, err);
+	rc = ds_prep_set(prep, name, value, err);
 	return rc == -ENOENT ? fail_name(name, err) : rc;
 }

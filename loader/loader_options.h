@@ -29,6 +29,7 @@ struct loader_options {
 	uint64_t	prefetch;
 	uint64_t	rank, ranks;
 	unsigned	on_bad;		/* enum on_bad */
+	bool		partial;
 	char		labels[LOADER_PATH];
 	char		ledger[LOADER_PATH];	/* "": none */
 };

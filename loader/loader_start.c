@@ -25,6 +25,31 @@ room_of(const struct ds_loader *l)
 	return (uint32_t)(l->options.batch < most ? l->options.batch : most);
 }
 
+/* What was given last is the turn before, perhaps of the epoch before; where
+ * that ended, with batches that were dropped, is not known. */
+static int
+resume_ledger(struct ds_loader *l, struct ds_err *err)
+{
+	struct ledger_place at = { .epoch = l->given.epoch,
+	    .position = l->given.turn };
+	uint64_t turn = at.position > 0 ? at.position :
+	    plan_samples(&l->plan);
+	struct ds_info info = { .name = NULL };
+
+	at.has_last = at.position > 0 ||
+	    (at.epoch > 0 && !l->options.drop_last);
+	if (at.has_last) {
+		at.last_epoch = at.epoch - (at.position == 0);
+		at.last_position = turn - 1;
+		(void)plan_epoch(&l->plan, at.last_epoch);
+		at.last_item = l->items[plan_sample(&l->plan,
+		    plan_position(&l->plan, turn - 1))];
+		(void)ds_data_info(l->data, at.last_item, &info);
+		at.last_name = info.name;
+	}
+	return ledger_resume(l->ledger, &at, err);
+}
+
 static int
 open_ledger(struct ds_loader *l, struct ds_err *err)
 {
@@ -38,8 +63,7 @@ open_ledger(struct ds_loader *l, struct ds_err *err)
 	rc = ledger_open(&l->ledger, l->options.ledger, l->is_restored,
 	    l->options.ranks, err);
 	if (rc == 0 && l->is_restored)
-		rc = ledger_resume(l->ledger, l->given.epoch, l->given.turn,
-		    err);
+		rc = resume_ledger(l, err);
 	return rc;
 }
 
@@ -51,6 +75,11 @@ start_workers(struct ds_loader *l, struct ds_err *err)
 	    cpus_granted("/");
 
 	l->pipeline.seed = o->seed;
+	free(l->pipeline.sound);
+	l->pipeline.sound = calloc(ds_data_count(l->data), 1);
+	if (l->pipeline.sound == NULL)
+		return err_fail(err, -ENOMEM, "no memory for a mark of each "
+		    "item");
 	l->pipeline.bytes_most = prep_settings(l->prep)->limits.bytes;
 	l->pipeline.substitutes = o->on_bad == ON_BAD_SUBSTITUTE;
 	return workers_start(&l->workers, &l->pipeline, l->prep, makers,

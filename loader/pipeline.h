@@ -24,6 +24,7 @@
 #define LOADER_PIPELINE_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -37,6 +38,8 @@ struct pipeline {
 	uint64_t	seed;
 	bool		substitutes;
 	uint64_t	bytes_most;	/* of an item; more are not fetched */
+	_Atomic uint8_t	*sound;		/* of each item: 1 once it was read to
+					 * its end, and was whole */
 
 	pthread_mutex_t	lock;		/* guards the rest */
 	pthread_cond_t	for_makers, for_readers, for_job;

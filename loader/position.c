@@ -84,7 +84,7 @@ position_parse(struct position *pos, const char *text, struct ds_err *err)
 		    "would begin with 'destall-position 1'");
 	position_print(pos, again);
 	len = strlen(again);
-	if (strncmp(text, again, len) != 0 ||
+	if (pos->place.epoch > UINT32_MAX || strncmp(text, again, len) != 0 ||
 	    (text[len] != '\0' && strcmp(text + len, "\n") != 0))
 		return err_fail(err, -EBADMSG, "the saved position is damaged");
 	return 0;

@@ -158,12 +158,17 @@ make(struct worker *w, const struct task *t, const struct ds_item *item,
 	struct pipeline *p = w->pipeline;
 	struct batch *b = t->batch;
 	struct ds_place place = { p->seed, b->given.epoch, b->positions[t->i] };
+	_Atomic uint8_t *sound = &p->sound[b->items[t->i]];
 	uint64_t begin_ns = clock_now_ns();
 	struct ds_err err = { 0 };
 	int rc;
 
+	/* relaxed: it says all there is to know */
 	rc = prep_make(w->prep, item->bytes, item->len, &place,
+	    atomic_load_explicit(sound, memory_order_relaxed) == 0,
 	    batch_sample(b, t->i), &err);
+	if (rc == PREP_WHOLE)
+		atomic_store_explicit(sound, 1, memory_order_relaxed);
 	d->make_ns = clock_now_ns() - begin_ns;
 	d->bytes = item->len;
 	if (rc < 0)

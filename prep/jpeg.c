@@ -29,12 +29,14 @@ jump_back(j_common_ptr c)
 	longjmp(j->back, 1);
 }
 
-/* Warnings that say nothing of the pixels. */
+/* Warnings that say nothing of the pixels; bytes that belong to nothing do not
+ * before there are any. */
 static bool
-is_harmless(int code)
+is_harmless(const struct jpeg *j, int code)
 {
 	return code == JWRN_JFIF_MAJOR || code == JWRN_ADOBE_XFORM ||
-	    code == JWRN_NOT_SEQUENTIAL;
+	    code == JWRN_NOT_SEQUENTIAL ||
+	    (code == JWRN_EXTRANEOUS_DATA && j->in_head);
 }
 
 static void
@@ -42,7 +44,7 @@ hear_message(j_common_ptr c, int level)
 {
 	struct jpeg *j = c->client_data;
 
-	if (level >= 0 || is_harmless(c->err->msg_code))
+	if (level >= 0 || is_harmless(j, c->err->msg_code))
 		return;
 	if (!j->picture->limits.truncated)
 		jump_back(c);

@@ -31,6 +31,7 @@ struct jpeg {
 	void	*(*alloc_small)(j_common_ptr c, int pool, size_t size);
 	int			failure;	/* a limit of ours; or 0 */
 	bool			is_cmyk;	/* what is decoded */
+	bool			in_head;	/* no pixels yet */
 };
 
 int jpeg_new(void **decoder, struct ds_err *err);

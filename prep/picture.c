@@ -237,6 +237,7 @@ find_room(struct picture *p, struct ds_err *err)
 
 	if (need > p->room) {
 		free(p->buffer);
+		p->buffer = NULL;	/* a fork may come between */
 		p->room = 0;
 		p->buffer = aligned_alloc(ROW_ALIGN, need);
 		if (p->buffer == NULL)

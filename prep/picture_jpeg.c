@@ -7,7 +7,8 @@
  *     spread over its neighbours, so one pixel more is decoded at each side.
  *  2. A file that is cut short is damaged, whichever part of it is wanted.
  *     Other damage is seen in what is decoded: with several scans all of it,
- *     else down to the last row of the box.  libjpeg-turbo is silent on most
+ *     else down to the last row of the box (prep.c lets it be the picture's
+ *     where a verdict is wanted).  libjpeg-turbo is silent on most
  *     wrong codes; they show when the scan does not end where its rows do,
  *     which is looked at if the box has the last row.
  *  3. CMYK is made RGB as Pillow does it: stored inverted, as Adobe does.
@@ -68,7 +69,9 @@ read_head(struct jpeg *j, struct ds_err *err)
 	if (setjmp(j->back) != 0)
 		return jpeg_explain(j, err);
 	jpeg_mem_src(&j->d, j->picture->bytes, j->picture->len);
+	j->in_head = true;
 	(void)jpeg_read_header(&j->d, TRUE);
+	j->in_head = false;
 	return 0;
 }
 

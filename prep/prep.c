@@ -86,6 +86,9 @@ ds_prep_set(struct ds_prep *prep, const char *name, const char *value,
     struct ds_err *err)
 {
 	must_be(prep, PREP_MAGIC);
+	if (name == NULL || value == NULL)
+		return err_fail(err, -EINVAL, "an option has a name and a "
+		    "value");
 	unready(prep);
 	return args_set(settings_table, &prep->settings, name, value, err);
 }
@@ -179,7 +182,9 @@ find_room(struct ds_prep *p, struct ds_err *err)
 	if (rc < 0)
 		return rc;
 	free(p->lines);
+	p->lines = NULL;	/* a fork may come between */
 	free(p->window);
+	p->window = NULL;
 	p->nr_lines = 0;
 	p->lines = aligned_alloc(KERNEL_LANE, bytes * ((size_t)nr + 1));
 	p->window = calloc(nr, sizeof *p->window);
@@ -279,7 +284,8 @@ choose_denominator(const struct settings *s, const struct ds_cut *cut)
 }
 
 static int
-start(struct ds_prep *p, const struct ds_cut *cut, struct ds_err *err)
+start(struct ds_prep *p, const struct ds_cut *cut, bool is_whole,
+    struct ds_err *err)
 {
 	const struct settings *s = &p->settings;
 	struct taps_axis x = { .out = cut->to_width, .first = cut->at_x,
@@ -304,7 +310,7 @@ start(struct ds_prep *p, const struct ds_cut *cut, struct ds_err *err)
 	box.width = p->across.end - p->across.begin;
 	box.y += p->down.begin;
 	box.height = p->down.end - p->down.begin;
-	p->nr_rest = !s->verify ? 0 :
+	p->nr_rest = !is_whole ? 0 :
 	    picture_height(p->picture) - box.y - box.height;
 	box.height += p->nr_rest;
 	return picture_start(p->picture, &box, err);
@@ -324,10 +330,14 @@ open_picture(struct ds_prep *p, const void *bytes, size_t len,
 }
 
 static int
-make_sample(struct ds_prep *p, const struct ds_cut *cut, void *sample,
-    struct ds_err *err)
+make_sample(struct ds_prep *p, const struct ds_cut *cut, bool is_new,
+    void *sample, struct ds_err *err)
 {
-	int rc = start(p, cut, err);
+	unsigned verify = p->settings.verify;
+	int rc;
+
+	rc = start(p, cut, verify == VERIFY_YES ||
+	    (verify == VERIFY_FIRST && is_new), err);
 
 	if (rc == 0)
 		rc = make_rows(p, sample, err);
@@ -345,7 +355,8 @@ close_picture(struct ds_prep *p, int rc)
 
 int
 prep_make(struct ds_prep *p, const void *bytes, size_t len,
-    const struct ds_place *place, void *sample, struct ds_err *err)
+    const struct ds_place *place, bool is_new, void *sample,
+    struct ds_err *err)
 {
 	struct ds_cut cut;
 	int rc = open_picture(p, bytes, len, err);
@@ -355,22 +366,29 @@ prep_make(struct ds_prep *p, const void *bytes, size_t len,
 	rc = cut_draw(&p->settings, picture_width(p->picture),
 	    picture_height(p->picture), place, &cut, err);
 	if (rc == 0)
-		rc = make_sample(p, &cut, sample, err);
+		rc = make_sample(p, &cut, is_new, sample, err);
 	return close_picture(p, rc);
 }
 
 int
 ds_prep_run(struct ds_prep *prep, const void *bytes, size_t len,
-    const struct ds_cut *cut, void *sample, struct ds_err *err)
+    const struct ds_cut *cut, void *sample, size_t room, struct ds_err *err)
 {
-	int rc = open_picture(prep, bytes, len, err);
+	int64_t needed = ds_prep_bytes(prep, err);
+	int rc;
 
+	if (needed < 0)
+		return (int)needed;
+	if (room < (uint64_t)needed)
+		return err_fail(err, -ENOBUFS, "a sample takes %lld bytes: "
+		    "there is room for %zu", (long long)needed, room);
+	rc = open_picture(prep, bytes, len, err);
 	if (rc < 0)
 		return rc;
 	rc = cut_check(&prep->settings, picture_width(prep->picture),
 	    picture_height(prep->picture), cut, err);
 	if (rc == 0)
-		rc = make_sample(prep, cut, sample, err);
+		rc = make_sample(prep, cut, false, sample, err);
 	rc = close_picture(prep, rc);
 	return rc < 0 ? rc : 0;
 }

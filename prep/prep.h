@@ -24,8 +24,10 @@ int prep_copy(struct ds_prep **out, const struct ds_prep *from,
 	/* Another with the same settings, for another thread. */
 
 int prep_make(struct ds_prep *p, const void *bytes, size_t len,
-    const struct ds_place *place, void *sample, struct ds_err *err);
+    const struct ds_place *place, bool is_new, void *sample,
+    struct ds_err *err);
 	/* ds_prep_draw() and ds_prep_run() in one: reads the head once.
+	 * is_new: nobody knows yet whether it is sound to its end.
 	 * PREP_WHOLE, or PREP_DAMAGED if that is accepted; -errno. */
 
 enum { PREP_WHOLE, PREP_DAMAGED };

@@ -107,6 +107,7 @@ static_assert(offsetof(struct settings, height) ==
 /*--- the table -----------------------------------------------------------*/
 
 static const char *const crops[] = { "random", "center", "none", NULL };
+static const char *const verifies[] = { "first", "yes", "no", NULL };
 static const char *const types[] = { "uint8", "fp16", "bf16", "fp32", NULL };
 static const char *const layouts[] = { "nchw", "nhwc", NULL };
 const char *const settings_simd[] = { "auto", "plain", "avx2", "neon", NULL };
@@ -139,7 +140,8 @@ const struct arg_option settings_table[] = {
 	{ .name = "simd", .kind = ARG_CHOICE, .offset = FIELD(simd),
 	  .value = "auto, plain, avx2 or neon", .choices = settings_simd },
 	{ .name = "truncated", .kind = ARG_FLAG, .offset = LIMIT(truncated) },
-	{ .name = "verify", .kind = ARG_FLAG, .offset = FIELD(verify) },
+	{ .name = "verify", .kind = ARG_CHOICE, .offset = FIELD(verify),
+	  .value = "first, yes or no", .choices = verifies },
 	{ .name = "max-bytes", .kind = ARG_SIZE, .offset = LIMIT(bytes),
 	  .value = "SIZE" },
 	{ .name = "max-pixels", .kind = ARG_COUNT, .offset = LIMIT(pixels),
@@ -154,28 +156,34 @@ const struct arg_option settings_table[] = {
 };
 
 static const struct ds_option options[] = {
-	{ "crop", "random", "random: RandomResizedCrop; center: Resize and "
-	  "CenterCrop; none: the whole picture resized" },
-	{ "size", "224", "width and height of a sample" },
+	{ "crop", "random", "random: RandomResizedCrop and flip; center: Resize "
+	  "and CenterCrop; none: the whole picture, resized" },
+	{ "size", "224", "of a sample, in pixels; or width and height, 320x240" },
 	{ "resize", "256", "center: what the shorter side is resized to" },
 	{ "scale", "0.08,1", "random: share of the picture's area, from, to" },
 	{ "ratio", "0.75,1.3333333333333333",
 	  "random: width by height, from, to" },
 	{ "flip", "0.5", "random: share of the samples that are mirrored" },
-	{ "mean", "0.485,0.456,0.406", "subtracted from values of 0 to 1" },
+	{ "mean", "0.485,0.456,0.406",
+	  "of red, green and blue, subtracted from values of 0 to 1" },
 	{ "std", "0.229,0.224,0.225", "what they are divided by then" },
-	{ "type", "fp32", "of a value; uint8 is not normalised" },
-	{ "layout", "nchw", "planes or pixels" },
-	{ "fast", "no", "decode large pictures smaller: other pixels, sooner" },
-	{ "simd", "auto", "instruction set; all give the same values" },
-	{ "truncated", "no", "accept damaged pictures, as far as they go" },
-	{ "verify", "no", "read pictures to their end, for damage below what is "
-	  "needed, too" },
+	{ "type", "fp32", "of a value: uint8, which is not normalised, fp16, "
+	  "bf16 or fp32" },
+	{ "layout", "nchw", "nchw: planes; nhwc: pixels" },
+	{ "fast", "no", "yes: decode large pictures smaller, for other pixels, "
+	  "sooner" },
+	{ "simd", "auto", "instruction set: auto, plain, avx2 or neon; all give "
+	  "the same values" },
+	{ "truncated", "no", "yes: accept damaged pictures, as far as they go" },
+	{ "verify", "first", "read a picture to its end, for damage below what "
+	  "is needed: first, when a loader meets it for the first time, yes or "
+	  "no" },
 	{ "max-bytes", "256M", "of an encoded picture" },
 	{ "max-pixels", "178956970", "of a picture" },
 	{ "max-scans", "100", "of a progressive picture" },
-	{ "max-time", "2s", "of a processor, for one picture" },
-	{ "max-memory", "1G", "of a decoder" },
+	{ "max-time", "2s", "of a processor, for one picture; looked at now and "
+	  "then" },
+	{ "max-memory", "1G", "for what depends on a picture's size" },
 	{ NULL, NULL, NULL },
 };
 

@@ -15,6 +15,7 @@
 #include "prep/picture.h"
 
 enum crop { CROP_RANDOM, CROP_CENTER, CROP_NONE };
+enum verify { VERIFY_FIRST, VERIFY_YES, VERIFY_NO };
 
 #define SAMPLE_SIDE_MAX	16384u
 
@@ -28,7 +29,7 @@ struct settings {
 	unsigned	type;		/* enum sample_type */
 	unsigned	layout;		/* enum sample_layout */
 	bool		fast;
-	bool		verify;
+	unsigned	verify;		/* enum verify */
 	unsigned	simd;		/* into settings_simd[] */
 	struct picture_limits limits;
 };

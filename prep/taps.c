@@ -94,6 +94,7 @@ find_memory(struct taps *t, const struct taps_axis *a, struct ds_err *err)
 	if (t->memory != NULL && bytes <= t->room)
 		return 0;
 	free(t->memory);
+	t->memory = NULL;	/* a fork may come between */
 	t->room = 0;
 	t->memory = aligned_alloc(ALIGN, bytes);
 	if (t->memory == NULL)

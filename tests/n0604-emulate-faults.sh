@@ -40,7 +40,7 @@ usage '--set type: ' --data set --set type=fp64
 usage "--seed: '-1' is not" --data set --seed -1
 
 # Each is right by itself.
-expect_refused 1 'resize=100 is smaller than the sample' "$destall" emulate --data set \
+expect_refused 2 'emulate: resize=100 is smaller than the sample' "$destall" emulate --data set \
     --set crop=center --set resize=100
 
 #--- no data

@@ -84,6 +84,14 @@ open_ledger(bool append)
 		fail_msg("%s", err.text);
 }
 
+static int
+resume(uint64_t epoch, uint64_t position)
+{
+	struct ledger_place at = { .epoch = epoch, .position = position };
+
+	return ledger_resume(ledger, &at, &err);
+}
+
 /* Positions from..from + 3 of items 0..3, sample i of bytes i. */
 static int
 put(uint64_t epoch, uint64_t number, uint64_t from)
@@ -274,7 +282,7 @@ what_is_no_file_is_written_to(void **state)
 	(void)state;
 	assert_int_equal(ledger_open(&ledger, "/dev/null", false, 1, &err), 0);
 	assert_int_equal(put(0, 0, 0), 0);
-	assert_int_equal(ledger_resume(ledger, 0, 0, &err), 0);
+	assert_int_equal(resume(0, 0), 0);
 	assert_int_equal(ledger_close(&ledger, &err), 0);
 	assert_int_equal(mkfifo(path, 0600), 0);
 	/* nobody reads: an error, no waiting */
@@ -290,19 +298,42 @@ what_is_no_file_is_written_to(void **state)
 /*--- going on ------------------------------------------------------------*/
 
 static void
+what_ends_elsewhere_is_another_jobs(void **state)
+{
+	struct ledger_place at = { .position = 2, .has_last = true,
+	    .last_position = 1, .last_name = "b c" };
+
+	(void)state;
+	write_text(path, "0 0 0 a 00000000\n0 0 1 b%20c 00000000\n0 1 2 d "
+	    "00000000\n");
+	open_ledger(true);
+	assert_int_equal(ledger_resume(ledger, &at, &err), 0);
+	assert_int_equal(count_lines(), 2);
+	at.last_name = "b";
+	assert_int_equal(ledger_resume(ledger, &at, &err), -EBADMSG);
+	assert_non_null(strstr(err.text, "does not end where the job goes"));
+	at = (struct ledger_place){ .position = 3, .has_last = true,
+	    .last_position = 2, .last_name = "b c" };
+	assert_int_equal(ledger_resume(ledger, &at, &err), -EBADMSG);
+	assert_int_equal(count_lines(), 2);
+	at.has_last = false;
+	assert_int_equal(ledger_resume(ledger, &at, &err), 0);
+}
+
+static void
 a_torn_line_is_cut_off(void **state)
 {
 	(void)state;
 	write_text(path, "0 0 0 plain.jpg 00000000\n0 0 1 pla");
 	open_ledger(true);
-	assert_int_equal(ledger_resume(ledger, 0, 1, &err), 0);
+	assert_int_equal(resume(0, 1), 0);
 	assert_string_equal(read_all(), "0 0 0 plain.jpg 00000000\n");
 	assert_int_equal(put(0, 1, 1), 0);
 	assert_int_equal(count_lines(), 5);
 	assert_int_equal(ledger_close(&ledger, &err), 0);
 	write_text(path, "0 0 0 pla");
 	open_ledger(true);
-	assert_int_equal(ledger_resume(ledger, 9, 0, &err), 0);
+	assert_int_equal(resume(9, 0), 0);
 	assert_string_equal(read_all(), "");
 }
 
@@ -313,18 +344,18 @@ what_comes_again_is_cut_off(void **state)
 	open_ledger(true);
 	for (uint64_t i = 0; i < 6; i++)
 		assert_int_equal(put(i / 3, i % 3, 4 * (i % 3)), 0);
-	assert_int_equal(ledger_resume(ledger, 7, 0, &err), 0);
+	assert_int_equal(resume(7, 0), 0);
 	assert_int_equal(count_lines(), 24);
-	assert_int_equal(ledger_resume(ledger, 1, 6, &err), 0);
+	assert_int_equal(resume(1, 6), 0);
 	assert_int_equal(count_lines(), 18);
 	assert_int_equal(put(1, 9, 6), 0);
 	assert_int_equal(count_lines(), 22);
 	assert_non_null(strstr(read_all(), "\n1 9 9 plain.jpg "));
-	assert_int_equal(ledger_resume(ledger, 1, 0, &err), 0);
+	assert_int_equal(resume(1, 0), 0);
 	assert_int_equal(count_lines(), 12);
-	assert_int_equal(ledger_resume(ledger, 0, 0, &err), 0);
+	assert_int_equal(resume(0, 0), 0);
 	assert_int_equal(count_lines(), 0);
-	assert_int_equal(ledger_resume(ledger, 0, 0, &err), 0);
+	assert_int_equal(resume(0, 0), 0);
 }
 
 static void
@@ -333,25 +364,25 @@ what_is_not_its_ledger_is_not_cut(void **state)
 	(void)state;
 	write_text(path, "0 0 0 a 00000000\n0 0 1 a 00000000\nhello\n");
 	open_ledger(true);
-	assert_int_equal(ledger_resume(ledger, 0, 1, &err), -EBADMSG);
+	assert_int_equal(resume(0, 1), -EBADMSG);
 	assert_non_null(strstr(err.text, "line 3: it does not begin"));
 	assert_int_equal(count_lines(), 3);
 	assert_int_equal(ledger_close(&ledger, &err), 0);
 	write_text(path, "0 0 5 a 00000000\n0 0 0 a 00000000\n");
 	open_ledger(true);
-	assert_int_equal(ledger_resume(ledger, 0, 1, &err), -EBADMSG);
+	assert_int_equal(resume(0, 1), -EBADMSG);
 	assert_non_null(strstr(err.text, "line 2 is of a place before"));
 	assert_int_equal(count_lines(), 2);
 	assert_int_equal(ledger_close(&ledger, &err), 0);
 	write_text(path, "0 0 0 a 00000000\nand a note of mine");
 	open_ledger(true);
-	assert_int_equal(ledger_resume(ledger, 0, 0, &err), -EBADMSG);
+	assert_int_equal(resume(0, 0), -EBADMSG);
 	assert_string_equal(read_all(),
 	    "0 0 0 a 00000000\nand a note of mine");
 	assert_int_equal(ledger_close(&ledger, &err), 0);
 	write_text(path, "2 words");
 	open_ledger(true);
-	assert_int_equal(ledger_resume(ledger, 0, 0, &err), -EBADMSG);
+	assert_int_equal(resume(0, 0), -EBADMSG);
 	assert_string_equal(read_all(), "2 words");
 }
 
@@ -365,7 +396,7 @@ a_file_without_lines_is_no_ledger(void **state)
 	text[sizeof text - 1] = '\0';
 	write_text(path, text);
 	open_ledger(true);
-	assert_int_equal(ledger_resume(ledger, 0, 0, &err), -EBADMSG);
+	assert_int_equal(resume(0, 0), -EBADMSG);
 	assert_non_null(strstr(err.text, "line 1 is too long"));
 	assert_int_equal(ledger_close(&ledger, &err), 0);
 	assert_int_equal(strlen(read_all()), sizeof text - 1);
@@ -374,7 +405,7 @@ a_file_without_lines_is_no_ledger(void **state)
 	text[2 * LEDGER_LINE_MAX + 1] = '\0';
 	write_text(path, text);
 	open_ledger(true);
-	assert_int_equal(ledger_resume(ledger, 0, 0, &err), -EBADMSG);
+	assert_int_equal(resume(0, 0), -EBADMSG);
 }
 
 /*--- lines ---------------------------------------------------------------*/
@@ -450,6 +481,7 @@ UNIT_MAIN(
 	LEDGER_UNIT(a_full_disk_is_an_error_for_ever),
 	LEDGER_UNIT(it_does_not_go_on_behind_a_gap),
 	LEDGER_UNIT(what_is_no_file_is_written_to),
+	LEDGER_UNIT(what_ends_elsewhere_is_another_jobs),
 	LEDGER_UNIT(a_torn_line_is_cut_off),
 	LEDGER_UNIT(what_comes_again_is_cut_off),
 	LEDGER_UNIT(what_is_not_its_ledger_is_not_cut),

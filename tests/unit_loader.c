@@ -84,7 +84,7 @@ each_sample_is_what_prep_makes(void **state)
 			assert_int_equal(ds_get(data, b->items[i], &item, &err),
 			    0);
 			assert_int_equal(prep_make(prep, item.bytes, item.len,
-			    &place, sample, &err), PREP_WHOLE);
+			    &place, true, sample, &err), PREP_WHOLE);
 			assert_memory_equal(sample, (char *)b->samples +
 			    i * b->sample_bytes, b->sample_bytes);
 			ds_put(data, &item);

@@ -5,6 +5,7 @@
  *     decode_loop shots FOLDER SEED > SHOTS
  *     decode_loop bare SHOTS FOLDER rgb|rgbx PASSES [PART PARTS]
  *     decode_loop prep SHOTS FOLDER uint8|fp32|... PASSES [PART PARTS]
+ *     decode_loop turns SHOTS FOLDER uint8|fp32|... PASSES
  *     decode_loop loader FOLDER SEED uint8|fp32|... THREADS [hub]
  *     decode_loop methods SHOTS FOLDER
  *
@@ -12,7 +13,8 @@
  * `loader` batches of files, or of a running hub's cache.  Its second epoch
  * counts, whose shots `shots` writes down.  Of PARTS processes each takes every
  * PARTS-th shot.  All print images a second, by the clock on the wall and by
- * that of the processor.
+ * that of the processor; `turns` how fast `prep` is by `bare`, both by turns of
+ * a batch: the speed of a machine that others use drifts within a second.
  */
 
 #include <config.h>
@@ -27,7 +29,6 @@
 
 #define BATCH		64
 #define PAGE		4096
-#define MEASURED_EPOCH	1
 
 _Noreturn void
 give_up(const char *what, const char *why)
@@ -36,7 +37,7 @@ give_up(const char *what, const char *why)
 	exit(1);
 }
 
-static void
+void
 check(int rc, const char *what, const struct ds_err *err)
 {
 	if (rc < 0)
@@ -45,11 +46,7 @@ check(int rc, const char *what, const struct ds_err *err)
 
 /*--- time ----------------------------------------------------------------*/
 
-struct times {
-	uint64_t wall_ns, cpu_ns;
-};
-
-static struct times
+struct times
 now(void)
 {
 	struct timespec t;
@@ -59,7 +56,7 @@ now(void)
 	    (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec };
 }
 
-static void
+void
 print_rates(uint64_t images, struct times since)
 {
 	struct times t = now();
@@ -99,7 +96,8 @@ run_prep(const struct shot *s)
 	struct ds_err err;
 
 	check(ds_prep_run(prep, s->bytes, s->len, &s->cut,
-	    samples + next_sample * sample_bytes, &err), "a picture", &err);
+	    samples + next_sample * sample_bytes, sample_bytes, &err),
+	    "a picture", &err);
 	next_sample = (next_sample + 1) % BATCH;
 }
 
@@ -128,6 +126,57 @@ measured(const struct way *w, const struct shots *s)
 {
 	for (size_t i = 0; i < s->nr; i++)
 		w->make(&s->shot[i]);
+}
+
+static uint64_t
+time_turn(const struct way *w, const struct shots *batch)
+{
+	uint64_t begin_ns = now().cpu_ns;
+
+	measured(w, batch);
+	return now().cpu_ns - begin_ns;
+}
+
+static int
+compare_doubles(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+static void
+take_turns(char **argv)
+{
+	size_t passes = strtoul(argv[5], NULL, 10), nr = 0;
+	uint64_t ns[2];
+	struct shots s = { 0 };
+	double *ratio;
+
+	shots_read(&s, argv[2], argv[3], 0, 1);
+	ways[0].begin("rgb");
+	ways[1].begin(argv[4]);
+	ratio = calloc(passes * (s.nr / BATCH + 1), sizeof *ratio);
+	if (ratio == NULL)
+		give_up("turns", "out of memory");
+	for (size_t at = 0; at < passes * s.nr; at += BATCH) {
+		size_t from = at % s.nr, left = s.nr - from;
+		struct shots batch = { s.shot + from,
+		    left < BATCH ? left : BATCH };
+
+		for (size_t i = 0; i < 2; i++) {
+			size_t who = (i + nr) % 2;
+
+			ns[who] = time_turn(&ways[who], &batch);
+		}
+		ratio[nr++] = (double)ns[0] / (double)ns[1];
+	}
+	qsort(ratio, nr, sizeof *ratio, compare_doubles);
+	printf("{\"prep_by_libjpeg\": %.4f}\n", ratio[nr / 2]);
+	free(ratio);
+	ways[0].end();
+	ways[1].end();
+	shots_free(&s);
 }
 
 static const struct way *
@@ -175,156 +224,17 @@ print_methods(char **argv)
 	shots_free(&s);
 }
 
-/*--- the loader ----------------------------------------------------------*/
-
-static struct ds_hub *hub;
-static struct ds_data *data;
-static struct ds_loader *loader;
-
-static void
-set(const char *name, const char *value)
-{
-	struct ds_err err;
-
-	check(ds_loader_set(loader, name, value, &err), name, &err);
-}
-
-static void
-open_loader(const char *folder, const char *seed)
-{
-	struct ds_err err;
-
-	check(ds_data_open(&data, hub, folder, NULL, &err), folder, &err);
-	check(ds_loader_open(&loader, data, &err), folder, &err);
-	set("seed", seed);
-	set("epochs", "2");
-}
-
-static void
-close_loader(void)
-{
-	ds_loader_close(&loader);
-	ds_data_close(&data);
-	if (hub != NULL)
-		ds_disconnect(&hub);
-}
-
-/* How many samples there were. */
-static uint64_t
-run_epoch(void (*look)(const struct ds_batch *b))
-{
-	struct ds_batch *b;
-	struct ds_err err;
-	uint64_t nr = 0;
-	int rc;
-
-	while ((rc = ds_loader_next(loader, &b, &err)) == 1) {
-		nr += b->count;
-		if (look != NULL)
-			look(b);
-		ds_loader_release(loader, &b);
-	}
-	check(rc, "next", &err);
-	return nr;
-}
-
-/* VmHWM: the most memory that the process had at a time. */
-static double
-peak_mib(void)
-{
-	FILE *f = fopen("/proc/self/status", "re");
-	unsigned long kib = 0;
-	char line[128];
-
-	while (f != NULL && fgets(line, sizeof line, f) != NULL)
-		(void)sscanf(line, "VmHWM: %lu kB", &kib);
-	if (f != NULL)
-		fclose(f);
-	return (double)kib / 1024;
-}
-
-static void
-load(int argc, char **argv)
-{
-	struct ds_loader_counts counts;
-	struct ds_counts before, after;
-	struct ds_err err;
-	struct times t;
-	uint64_t nr;
-
-	if (argc == 7)
-		check(ds_connect(&hub, DS_NO_START, &err), "hub", &err);
-	open_loader(argv[2], argv[3]);
-	set("type", argv[4]);
-	set("threads", argv[5]);
-	(void)run_epoch(NULL);
-	ds_data_counts(data, &before);
-	t = now();
-	nr = run_epoch(NULL);
-	print_rates(nr, t);
-	ds_data_counts(data, &after);
-	if (hub != NULL && after.misses != before.misses)
-		give_up("hub", "not all was cached");
-	ds_loader_counts(loader, &counts);
-	printf(", \"peak_mib\": %.1f, \"batches_mib\": %.1f}\n", peak_mib(),
-	    (double)counts.memory_bytes / (1 << 20));
-	close_loader();
-}
-
-/*--- the shots -----------------------------------------------------------*/
-
-static uint64_t seed;
-
-static void
-print_shot(const struct ds_batch *b, uint32_t i)
-{
-	struct ds_place place = { seed, b->epoch, b->positions[i] };
-	uint32_t width, height;
-	struct ds_item item;
-	struct ds_info info;
-	struct ds_cut c;
-	struct ds_err err;
-
-	check(ds_get(data, b->items[i], &item, &err), "get", &err);
-	check(ds_prep_size(prep, item.bytes, item.len, &width, &height, &err),
-	    "size", &err);
-	check(ds_prep_draw(prep, width, height, &place, &c, &err), "draw", &err);
-	ds_put(data, &item);
-	(void)ds_data_info(data, b->items[i], &info);
-	printf("%u %u %u %u %u %u %u %u %u %s\n", c.x, c.y, c.width, c.height,
-	    c.to_width, c.to_height, c.at_x, c.at_y, c.flip, info.name);
-}
-
-static void
-print_shots(const struct ds_batch *b)
-{
-	for (uint32_t i = 0; b->epoch == MEASURED_EPOCH && i < b->count; i++)
-		print_shot(b, i);
-}
-
-/* As the loader says it: its order is its own. */
-static void
-write_shots(char **argv)
-{
-	seed = strtoull(argv[3], NULL, 10);
-	begin_prep("uint8");
-	open_loader(argv[2], argv[3]);
-	set("type", "uint8");
-	for (int i = 0; i <= MEASURED_EPOCH; i++)
-		(void)run_epoch(print_shots);
-	close_loader();
-	end_prep();
-}
-
 int
 main(int argc, char **argv)
 {
 	if (argc == 4 && strcmp(argv[1], "shots") == 0)
-		write_shots(argv);
+		load_shots(argv);
 	else if (argc == 4 && strcmp(argv[1], "methods") == 0)
 		print_methods(argv);
 	else if (argc >= 6 && argc <= 7 && strcmp(argv[1], "loader") == 0)
 		load(argc, argv);
+	else if (argc == 6 && strcmp(argv[1], "turns") == 0)
+		take_turns(argv);
 	else if (argc == 6 || argc == 8)
 		loop(argc, argv);
 	else

@@ -27,6 +27,15 @@ struct shots {
 };
 
 _Noreturn void give_up(const char *what, const char *why);
+void check(int rc, const char *what, const struct ds_err *err);
+
+struct times {
+	uint64_t wall_ns, cpu_ns;
+};
+
+struct times now(void);
+void print_rates(uint64_t images, struct times since);
+	/* The beginning of the JSON object that is the result. */
 
 void shots_read(struct shots *s, const char *file, const char *folder,
     size_t part, size_t parts);
@@ -43,5 +52,11 @@ void bare_methods(const struct shot *shot);
 	/* Prints where its parts are in the library, for the profile: a
 	 * stripped library has no names for them. */
 void bare_end(void);
+
+/*--- the loader ----------------------------------------------------------*/
+
+void load(int argc, char **argv);
+void load_shots(char **argv);
+	/* As the loader says it: its order is its own. */
 
 #endif

@@ -35,7 +35,7 @@ check_PROGRAMS += $(bench_programs)
 %C%_fill_loop_LDADD = libdestall.la libguest.la
 # Ours and libjpeg in one, not a shared library away: instructions are counted.
 %C%_decode_loop_SOURCES = %D%/decode_loop.c %D%/decode_loop.h \
-	%D%/decode_shots.c %D%/decode_bare.c
+	%D%/decode_shots.c %D%/decode_bare.c %D%/decode_load.c
 %C%_decode_loop_LDADD = libloader.la $(JPEG_LIBS)
 # These know nothing of us.
 %C%_open_loop_LDADD =

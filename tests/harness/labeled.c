@@ -85,7 +85,8 @@ write_ledger(const char *path, char **resume, const struct ds_data *data,
 	}
 	rc = ledger_open(&l, path, resume[0] != NULL, 1, err);
 	if (rc == 0 && resume[0] != NULL)
-		rc = ledger_resume(l, epoch, at, err);
+		rc = ledger_resume(l, &(struct ledger_place){ .epoch = epoch,
+		    .position = at }, err);
 	for (; rc == 0 && at < nr; at += BATCH)
 		rc = deliver(l, data, items, epoch, at,
 		    at + BATCH < nr ? at + BATCH : nr, err);

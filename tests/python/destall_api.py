@@ -45,6 +45,7 @@ class Info(Structure):
 
 class Batch(Structure):
     _fields_ = [("samples", c_void_p), ("sample_bytes", c_size_t),
+                ("type", c_uint32), ("shape", c_uint32 * 3),
                 ("epoch", c_uint64), ("number", c_uint64),
                 ("count", c_uint32), ("skipped", c_uint32),
                 ("labels", POINTER(c_int64)), ("items", POINTER(c_uint64)),
@@ -76,7 +77,7 @@ PROTOTYPES = {
     "ds_prep_size": (c_int, [c_void_p, c_char_p, c_size_t, POINTER(c_uint32),
                              POINTER(c_uint32), POINTER(Err)]),
     "ds_prep_run": (c_int, [c_void_p, c_char_p, c_size_t, POINTER(Cut),
-                            c_void_p, POINTER(Err)]),
+                            c_void_p, c_size_t, POINTER(Err)]),
     "ds_loader_options": (POINTER(Option), []),
     "ds_loader_open": (c_int, [POINTER(c_void_p), c_void_p, POINTER(Err)]),
     "ds_loader_close": (None, [POINTER(c_void_p)]),
@@ -185,7 +186,8 @@ class Prep:
             self.room = np.empty(self.bytes() + 2 * self.offset, np.uint8)
         self.room.fill(WATCH)
         lib.prep_run(self.handle, encoded, len(encoded), byref(cut),
-                     self.room.ctypes.data + self.offset)
+                     self.room.ctypes.data + self.offset,
+                     len(self.room) - 2 * self.offset)
         around = np.concatenate([self.room[:self.offset],
                                  self.room[-self.offset:]])
         assert (around == WATCH).all(), "bytes around the sample were written"
