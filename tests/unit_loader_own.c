@@ -310,6 +310,58 @@ room_is_that_of_an_epoch(void **state)
 	assert_in_range(c.memory_bytes, 6 * SAMPLE, 3 * 6 * SAMPLE);
 }
 
+/*--- whether a picture is sound ------------------------------------------*/
+
+/* The second half of what is coded is zeros, the end is there. */
+static void
+spoil(uint64_t i)
+{
+	char name[64], path[512];
+	static const char zeros[4096];
+	struct stat st;
+	int fd;
+
+	pictures_name(&files, i, name);
+	(void)snprintf(path, sizeof path, "%s/%s", files.path, name);
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	assert_int_equal(fstat(fd, &st), 0);
+	assert_in_range(st.st_size, 1000, sizeof zeros);
+	assert_int_equal(pwrite(fd, zeros, 400, st.st_size - 402), 400);
+	close(fd);
+	list_again();
+}
+
+static unsigned
+count_given(const struct loaded *l, uint64_t item)
+{
+	unsigned nr = 0;
+
+	for (unsigned e = 0; e < LOADED_EPOCHS; e++) {
+		for (unsigned i = 0; i < NR; i++) {
+			nr += l->at[e][i].times == 1 &&
+			    l->at[e][i].item == item;
+		}
+	}
+	return nr;
+}
+
+/* In no epoch, whatever its crop is; unless nobody looks. */
+static void
+one_that_is_damaged_is_never_given(void **state)
+{
+	struct loaded l;
+
+	(void)state;
+	spoil(5);
+	loaded_all(&l, data, "epochs=4 on-bad=skip scale=0.08,0.1");
+	assert_int_equal(count_given(&l, 4), 4);
+	assert_int_equal(count_given(&l, 5), 0);
+	loaded_all(&l, data, "epochs=4 on-bad=skip verify=yes scale=0.08,0.1");
+	assert_int_equal(count_given(&l, 5), 0);
+	loaded_all(&l, data, "epochs=4 on-bad=skip verify=no scale=0.08,0.1");
+	assert_in_range(count_given(&l, 5), 1, 4);
+}
+
 /*--- what is told --------------------------------------------------------*/
 
 /* Before there is a batch. */
@@ -320,6 +372,8 @@ options_must_go_together(void **state)
 
 	(void)state;
 	open_loader("crop=center resize=16");
+	assert_int_equal(ds_loader_set(loader, NULL, "8", &err), -EINVAL);
+	assert_int_equal(ds_loader_set(loader, "batch", NULL, &err), -EINVAL);
 	assert_int_equal(ds_loader_samples(loader, &err), -EINVAL);
 	assert_non_null(strstr(err.text, "resize=16"));
 	assert_int_equal(ds_loader_samples(loader, NULL), -EINVAL);
@@ -336,6 +390,68 @@ options_must_go_together(void **state)
 	assert_int_equal(ds_loader_samples(loader, &err), 11);
 }
 
+static void
+batches_and_classes_are_told(void **state)
+{
+	struct ds_batch *b;
+
+	(void)state;
+	open_loader("size=20x10 type=bf16 layout=nhwc");
+	assert_int_equal(ds_loader_classes(loader, &err), PICTURES_CLASSES);
+	assert_int_equal(ds_loader_next(loader, &b, &err), 1);
+	assert_int_equal(b->type, DS_TYPE_BF16);
+	assert_int_equal(b->sample_bytes, 20 * 10 * 3 * 2);
+	assert_int_equal(b->shape[0], 10);
+	assert_int_equal(b->shape[1], 20);
+	assert_int_equal(b->shape[2], 3);
+	open_loader("size=20x10 type=uint8 labels=none");
+	assert_int_equal(ds_loader_classes(loader, &err), 0);
+	assert_int_equal(ds_loader_next(loader, &b, &err), 1);
+	assert_int_equal(b->type, DS_TYPE_UINT8);
+	assert_int_equal(b->sample_bytes, 20 * 10 * 3);
+	assert_int_equal(b->shape[0], 3);
+	assert_int_equal(b->shape[1], 10);
+	assert_int_equal(b->shape[2], 20);
+}
+
+/* Whose absence would change what others are. */
+static void
+what_is_left_out_is_told(void **state)
+{
+	char path[512];
+
+	(void)state;
+	(void)snprintf(path, sizeof path, "%s/class9", files.path);
+	assert_int_equal(symlink("/nowhere", path), 0);
+	list_again();
+	open_loader("");
+	assert_int_equal(ds_loader_samples(loader, &err), -ELOOP);
+	assert_non_null(strstr(err.text, "partial=yes"));
+	loaded_set(loader, "partial=yes");
+	assert_int_equal(ds_loader_samples(loader, &err), NR);
+}
+
+/* Of what succeeds, nothing is said. */
+static void
+err_is_left_alone(void **state)
+{
+	struct ds_err nothing, untouched;
+	char text[DS_POSITION_TEXT];
+	struct ds_batch *b;
+
+	(void)state;
+	memset(&nothing, 7, sizeof nothing);
+	untouched = nothing;
+	ds_loader_close(&loader);
+	assert_int_equal(ds_loader_open(&loader, data, &nothing), 0);
+	assert_int_equal(ds_loader_set(loader, "batch", "8", &nothing), 0);
+	assert_int_equal(ds_loader_set(loader, "size", "32", &nothing), 0);
+	assert_true(ds_loader_samples(loader, &nothing) > 0);
+	assert_int_equal(ds_loader_next(loader, &b, &nothing), 1);
+	assert_int_equal(ds_loader_save(loader, text, &nothing), 0);
+	assert_memory_equal(&nothing, &untouched, sizeof nothing);
+}
+
 UNIT_MAIN(
     OWN_UNIT(what_fails_of_ours_is_tried_again),
     OWN_UNIT(a_bad_one_beside_ours_is_counted_once),
@@ -343,4 +459,8 @@ UNIT_MAIN(
     OWN_UNIT(a_reader_that_is_gone_ends_it_where_it_is),
     OWN_UNIT(files_past_max_bytes_are_not_read),
     OWN_UNIT(room_is_that_of_an_epoch),
-    OWN_UNIT(options_must_go_together))
+    OWN_UNIT(one_that_is_damaged_is_never_given),
+    OWN_UNIT(options_must_go_together),
+    OWN_UNIT(batches_and_classes_are_told),
+    OWN_UNIT(what_is_left_out_is_told),
+    OWN_UNIT(err_is_left_alone))

@@ -70,6 +70,20 @@ static const struct ds_cut upper = {
 	.to_height = SIDE,
 };
 
+static int
+draw(struct ds_prep *p, const void *bytes, size_t size, void *sample)
+{
+	struct ds_place place = { 3, 1, 4 };
+
+	return prep_make(p, bytes, size, &place, true, sample, &err);
+}
+
+static int
+run(const void *bytes, size_t size, const struct ds_cut *cut, void *sample)
+{
+	return ds_prep_run(prep, bytes, size, cut, sample, BYTES, &err);
+}
+
 /*--- samples -------------------------------------------------------------*/
 
 static void
@@ -88,12 +102,11 @@ a_sample_is_drawn_and_made(void **state)
 	for (uint64_t at = 0; at < 50; at++) {
 		struct ds_place place = { 3, 1, at };
 
-		assert_int_equal(prep_make(prep, picture, len, &place, at_once,
-		    &err), PREP_WHOLE);
+		assert_int_equal(prep_make(prep, picture, len, &place, true,
+		    at_once, &err), PREP_WHOLE);
 		assert_int_equal(ds_prep_draw(prep, width, height, &place, &cut,
 		    &err), 0);
-		assert_int_equal(ds_prep_run(prep, picture, len, &cut,
-		    in_steps, &err), 0);
+		assert_int_equal(run(picture, len, &cut, in_steps), 0);
 		assert_memory_equal(at_once, in_steps, BYTES);
 	}
 }
@@ -102,7 +115,6 @@ a_sample_is_drawn_and_made(void **state)
 static void
 a_copy_has_the_settings(void **state)
 {
-	struct ds_place place = { 3, 1, 4 };
 	uint8_t of_first[2 * BYTES], of_copy[2 * BYTES];
 	struct ds_prep *copy;
 
@@ -116,11 +128,9 @@ a_copy_has_the_settings(void **state)
 	assert_int_equal(ds_prep_bytes(prep, &err), 2 * BYTES);
 	assert_int_equal(ds_prep_bytes(copy, &err), BYTES);
 	set(prep, "type", "uint8");
-	assert_int_equal(prep_make(prep, picture, len, &place, of_first, &err),
-	    PREP_WHOLE);
+	assert_int_equal(draw(prep, picture, len, of_first), PREP_WHOLE);
 	ds_prep_free(&prep);
-	assert_int_equal(prep_make(copy, picture, len, &place, of_copy, &err),
-	    PREP_WHOLE);
+	assert_int_equal(draw(copy, picture, len, of_copy), PREP_WHOLE);
 	assert_memory_equal(of_first, of_copy, BYTES);
 	ds_prep_free(&copy);
 	ds_prep_free(&copy);	/* there is none */
@@ -131,20 +141,16 @@ static void
 settings_may_change_between_pictures(void **state)
 {
 	static const char *const sizes[] = { "7x40", "40x7", "1", "16" };
-	struct ds_place place = { 3, 1, 4 };
 	uint8_t first[BYTES], last[BYTES], other[BYTES + 100];
 
 	(void)state;
-	assert_int_equal(prep_make(prep, picture, len, &place, first, &err),
-	    PREP_WHOLE);
+	assert_int_equal(draw(prep, picture, len, first), PREP_WHOLE);
 	for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
 		set(prep, "size", sizes[i]);
-		assert_int_equal(prep_make(prep, picture, len, &place, other,
-		    &err), PREP_WHOLE);
-		(void)prep_make(prep, picture, len / 2, &place, other, &err);
+		assert_int_equal(draw(prep, picture, len, other), PREP_WHOLE);
+		(void)draw(prep, picture, len / 2, other);
 	}
-	assert_int_equal(prep_make(prep, picture, len, &place, last, &err),
-	    PREP_WHOLE);
+	assert_int_equal(draw(prep, picture, len, last), PREP_WHOLE);
 	assert_memory_equal(first, last, BYTES);
 }
 
@@ -153,11 +159,13 @@ settings_may_change_between_pictures(void **state)
 static void
 names_and_values_are_checked(void **state)
 {
-	struct ds_cut cut;
 	struct ds_place place = { 0, 0, 0 };
+	struct ds_cut cut;
 	uint8_t sample[BYTES];
 
 	(void)state;
+	assert_int_equal(ds_prep_set(prep, NULL, "3", &err), -EINVAL);
+	assert_int_equal(ds_prep_set(prep, "size", NULL, &err), -EINVAL);
 	assert_int_equal(ds_prep_set(prep, "sise", "3", &err), -ENOENT);
 	assert_int_equal(ds_prep_set(prep, "sise", "3", NULL), -ENOENT);
 	assert_int_equal(ds_prep_set(prep, "crop", "3", NULL), -EINVAL);
@@ -169,11 +177,9 @@ names_and_values_are_checked(void **state)
 	assert_non_null(strstr(err.text, "resize=15"));
 	assert_int_equal(ds_prep_bytes(prep, NULL), -EINVAL);
 	assert_int_equal(ds_prep_draw(prep, 9, 9, &place, &cut, NULL), -EINVAL);
-	assert_int_equal(prep_make(prep, picture, len, &place, sample, NULL),
-	    -EINVAL);
+	assert_int_equal(draw(prep, picture, len, sample), -EINVAL);
 	set(prep, "resize", "16");
-	assert_int_equal(prep_make(prep, picture, len, &place, sample, NULL),
-	    PREP_WHOLE);
+	assert_int_equal(draw(prep, picture, len, sample), PREP_WHOLE);
 }
 
 static void
@@ -182,8 +188,7 @@ expect_outside(struct ds_cut cut)
 	uint8_t sample[BYTES];
 
 	err.code = 0;
-	assert_int_equal(ds_prep_run(prep, picture, len, &cut, sample, &err),
-	    -EINVAL);
+	assert_int_equal(run(picture, len, &cut, sample), -EINVAL);
 	assert_int_equal(err.code, -EINVAL);
 }
 
@@ -195,8 +200,7 @@ a_cut_is_within_its_picture(void **state)
 
 	(void)state;
 	cut.y = HEIGHT - cut.height;
-	assert_int_equal(ds_prep_run(prep, picture, len, &cut, sample, &err),
-	    0);
+	assert_int_equal(run(picture, len, &cut, sample), 0);
 	cut.y++;
 	expect_outside(cut);
 	cut.y = UINT32_MAX;
@@ -210,8 +214,22 @@ a_cut_is_within_its_picture(void **state)
 	cut = upper;
 	cut.at_y = 1;
 	expect_outside(cut);
-	assert_int_equal(ds_prep_run(prep, picture, len, &upper, sample, &err),
-	    0);
+	assert_int_equal(run(picture, len, &upper, sample), 0);
+}
+
+static void
+a_sample_needs_its_room(void **state)
+{
+	uint8_t sample[BYTES + 1];
+
+	(void)state;
+	sample[0] = sample[BYTES] = 77;
+	assert_int_equal(ds_prep_run(prep, picture, len, &upper, sample,
+	    BYTES - 1, &err), -ENOBUFS);
+	assert_non_null(strstr(err.text, "takes 768 bytes"));
+	assert_int_equal(sample[0], 77);
+	assert_int_equal(run(picture, len, &upper, sample), 0);
+	assert_int_equal(sample[BYTES], 77);
 }
 
 static void
@@ -232,7 +250,6 @@ who_is_to_blame(void **state)
 static void
 lines_are_within_max_memory(void **state)
 {
-	struct ds_place place = { 0, 0, 0 };
 	uint8_t sample[3 * 1024];
 	size_t tall_len;
 	uint8_t *tall = make("4:4:4", 8, 1000, &tall_len);
@@ -241,14 +258,11 @@ lines_are_within_max_memory(void **state)
 	set(prep, "crop", "none");
 	set(prep, "size", "1024x1");
 	set(prep, "max-memory", "2M");
-	assert_int_equal(prep_make(prep, tall, tall_len, &place, sample, &err),
-	    -EFBIG);
+	assert_int_equal(draw(prep, tall, tall_len, sample), -EFBIG);
 	assert_non_null(strstr(err.text, "max-memory"));
-	assert_int_equal(prep_make(prep, picture, len, &place, sample, &err),
-	    PREP_WHOLE);
+	assert_int_equal(draw(prep, picture, len, sample), PREP_WHOLE);
 	set(prep, "max-memory", "4M");
-	assert_int_equal(prep_make(prep, tall, tall_len, &place, sample, &err),
-	    PREP_WHOLE);
+	assert_int_equal(draw(prep, tall, tall_len, sample), PREP_WHOLE);
 	free(tall);
 }
 
@@ -274,16 +288,13 @@ check_damage(const uint8_t *bytes, size_t size, const uint8_t *sound)
 	uint8_t sample[BYTES];
 
 	set(prep, "verify", "no");
-	assert_int_equal(ds_prep_run(prep, bytes, size, &upper, sample, &err),
-	    0);
+	assert_int_equal(run(bytes, size, &upper, sample), 0);
 	assert_memory_equal(sample, sound, BYTES);
 	set(prep, "verify", "yes");
-	assert_int_equal(ds_prep_run(prep, bytes, size, &upper, sample, &err),
-	    -EBADMSG);
+	assert_int_equal(run(bytes, size, &upper, sample), -EBADMSG);
 	assert_true(prep_is_bad(err.code));
 	set(prep, "truncated", "yes");
-	assert_int_equal(ds_prep_run(prep, bytes, size, &upper, sample, &err),
-	    0);
+	assert_int_equal(run(bytes, size, &upper, sample), 0);
 	assert_memory_equal(sample, sound, BYTES);
 	set(prep, "truncated", "no");
 }
@@ -300,11 +311,9 @@ verify_reads_to_the_end(void **state)
 		uint8_t *bytes = make(kinds[i], WIDTH, HEIGHT, &size);
 
 		set(prep, "verify", "no");
-		assert_int_equal(ds_prep_run(prep, bytes, size, &upper, sound,
-		    &err), 0);
+		assert_int_equal(run(bytes, size, &upper, sound), 0);
 		set(prep, "verify", "yes");
-		assert_int_equal(ds_prep_run(prep, bytes, size, &upper,
-		    verified, &err), 0);
+		assert_int_equal(run(bytes, size, &upper, verified), 0);
 		assert_memory_equal(sound, verified, BYTES);
 		spoil(bytes, size);
 		check_damage(bytes, size, sound);
@@ -312,25 +321,44 @@ verify_reads_to_the_end(void **state)
 	}
 }
 
+/* Wherever its part is; who knows it to be sound does not look again. */
+static void
+the_first_look_is_at_all_of_it(void **state)
+{
+	uint8_t sample[BYTES];
+	unsigned passed = 0;
+	int rc;
+
+	(void)state;
+	spoil(picture, len);
+	set(prep, "scale", "0.08,0.1");
+	for (uint64_t at = 0; at < 50; at++) {
+		struct ds_place place = { 3, 1, at };
+
+		assert_int_equal(prep_make(prep, picture, len, &place, true,
+		    sample, &err), -EBADMSG);
+		rc = prep_make(prep, picture, len, &place, false, sample, &err);
+		passed += rc == PREP_WHOLE;
+	}
+	assert_in_range(passed, 1, 50);
+}
+
 /* So that who counts bad samples counts those. */
 static void
 accepted_damage_is_told(void **state)
 {
-	struct ds_place place = { 0, 0, 0 };
 	uint8_t sample[BYTES];
 
 	(void)state;
 	spoil(picture, len);
 	set(prep, "truncated", "yes");
 	set(prep, "crop", "none");
-	assert_int_equal(prep_make(prep, picture, len, &place, sample, &err),
-	    PREP_DAMAGED);
+	assert_int_equal(draw(prep, picture, len, sample), PREP_DAMAGED);
 	set(prep, "crop", "center");
 	set(prep, "resize", "120");
 	set(prep, "size", "1");
 	set(prep, "verify", "yes");
-	assert_int_equal(prep_make(prep, picture, len, &place, sample, &err),
-	    PREP_DAMAGED);
+	assert_int_equal(draw(prep, picture, len, sample), PREP_DAMAGED);
 }
 
 UNIT_MAIN(
@@ -339,7 +367,9 @@ UNIT_MAIN(
     PREP_UNIT(settings_may_change_between_pictures),
     PREP_UNIT(names_and_values_are_checked),
     PREP_UNIT(a_cut_is_within_its_picture),
+    PREP_UNIT(a_sample_needs_its_room),
     PREP_UNIT(who_is_to_blame),
     PREP_UNIT(lines_are_within_max_memory),
     PREP_UNIT(verify_reads_to_the_end),
+    PREP_UNIT(the_first_look_is_at_all_of_it),
     PREP_UNIT(accepted_damage_is_told))
