@@ -78,12 +78,15 @@ unit_tests = \
 	%D%/unit_pipeline \
 	%D%/unit_loader \
 	%D%/unit_loader_threads \
+	%D%/unit_loader_own \
+	%D%/unit_loader_cached \
 	%D%/unit_emulate_touch \
 	%D%/unit_guard \
 	%D%/unit_picture \
 	%D%/unit_taps \
 	%D%/unit_kernels \
 	%D%/unit_picture_bad \
+	%D%/unit_prep \
 	%D%/unit_gen_picture \
 	%D%/unit_gen_plan \
 	%D%/unit_gen_tar \
@@ -104,6 +107,7 @@ preload_ldadd = libleak.la libpreload.la $(CMOCKA_LIBS)
 jpegs = %D%/harness/jpegs.c %D%/harness/jpegs.h
 %C%_unit_picture_SOURCES = %D%/unit_picture.c $(jpegs)
 %C%_unit_picture_bad_SOURCES = %D%/unit_picture_bad.c $(jpegs)
+%C%_unit_prep_SOURCES = %D%/unit_prep.c $(jpegs)
 fake_hub = %D%/harness/fakehub.c %D%/harness/fakehub.h
 %C%_unit_data_SOURCES = %D%/unit_data.c $(fake_hub)
 %C%_unit_get_SOURCES = %D%/unit_get.c $(fake_hub)
@@ -111,6 +115,8 @@ fake_hub = %D%/harness/fakehub.c %D%/harness/fakehub.h
 pictures = %D%/harness/pictures.c %D%/harness/pictures.h %D%/harness/loaded.h
 %C%_unit_loader_SOURCES = %D%/unit_loader.c $(pictures)
 %C%_unit_loader_threads_SOURCES = %D%/unit_loader_threads.c $(pictures)
+%C%_unit_loader_own_SOURCES = %D%/unit_loader_own.c $(pictures)
+%C%_unit_loader_cached_SOURCES = %D%/unit_loader_cached.c $(pictures) $(fake_hub)
 %C%_unit_guard_LDADD = libleak.la libpreload.la $(CMOCKA_LIBS)
 check_PROGRAMS += $(unit_tests)
 testhub = %D%/harness/testhub.c %D%/harness/testhub.h
@@ -213,6 +219,7 @@ scenarios = \
 	%D%/n0603-emulate-bad.sh \
 	%D%/n0604-emulate-faults.sh \
 	%D%/n0605-pictures-memory.sh \
+	%D%/n0606-loader-memory.sh \
 	%D%/n0700-cache-full.sh \
 	%D%/n0701-files-change.sh \
 	%D%/n0702-no-hub.sh \

@@ -57,6 +57,10 @@ put("png", png, "odd.JPEG")
 put("pngshort", png[:-20], "odd.png")
 put("pngbad", patch(60, b"\xff\xff\xff", png), "odd.png")
 
+wide = (png[:8] + chunk(b"IHDR", struct.pack(">IIBBBBB", 1 << 20, 1, 1, 0, 0, 0, 0)) +
+        chunk(b"IDAT", zlib.compress(bytes(1 + (1 << 17)))) + chunk(b"IEND", b""))
+put("wide", wide, "odd.png")
+
 put("large", b"")
 os.truncate("large/class000/odd.jpg", 8 << 20)
 END
@@ -127,6 +131,7 @@ fine comment --set max-bytes=8M
 bad comment '.' --set max-bytes=1M
 if configured WITH_PNG; then
 	fine png				# 14
+	bad wide 'too unequal' --set crop=center --set resize=16384
 	bad pngshort '.'
 	bad pngbad '.'
 else

@@ -53,6 +53,11 @@ expect_refused 1 '.*no pictures' "$destall" emulate --data empty
 expect_refused 1 'data set .*out.txt: Not a directory' "$destall" emulate --data empty/notes.txt/out.txt
 expect_refused 1 '.*labels.txt: ' "$destall" emulate --data set --set labels=labels.txt
 
+# No picture is to blame, so there is none to leave out.
+printf 'class000/000001.jpg seven\n' > labels.txt
+expect_refused 1 '.*labels.txt: line 1: ' "$destall" emulate --data set --set labels=labels.txt
+! grep -q on-bad "$work/err" || fail "a list of labels cannot be left out"
+
 #--- what cannot be written
 
 refused() { expect_refused 1 "$@"; }
@@ -63,7 +68,8 @@ refused 'cannot write /nowhere/o: No such file or directory' job --json -o /nowh
 refused 'cannot write set: Is a directory' job --save set
 if [ -w /dev/full ]; then
 	refused 'cannot write /dev/full: No space left on device' job --save /dev/full
-	refused '.*/dev/full: No space left on device' job --ledger /dev/full
+	refused '.*/dev/full: No space left on device: what the job is given is not written down any more$' \
+	    job --ledger /dev/full
 	refused 'cannot write /dev/full: No space left on device' job --json -o /dev/full
 	status=0
 	job > /dev/full 2> "$work/err" || status=$?

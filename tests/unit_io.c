@@ -9,7 +9,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -270,6 +272,65 @@ a_descriptor_goes_out_of_the_way(void **state)
 	close(high);
 }
 
+/*--- writing without signals ---------------------------------------------*/
+
+static bool
+is_waiting(int sig)
+{
+	sigset_t set;
+
+	assert_int_equal(sigpending(&set), 0);
+	return sigismember(&set, sig) == 1;
+}
+
+/* None comes, and none is left to come later. */
+static void
+a_reader_that_is_gone_is_an_error(void **state)
+{
+	sigset_t before, pipe_only, after;
+
+	(void)state;
+	sigemptyset(&pipe_only);
+	sigaddset(&pipe_only, SIGPIPE);
+	assert_int_equal(pthread_sigmask(SIG_BLOCK, NULL, &before), 0);
+	assert_int_equal(pipe2(fds, O_CLOEXEC), 0);
+	assert_int_equal(io_write_quiet(fds[1], "abc", 3), 0);
+	close(fds[0]);
+	assert_int_equal(io_write_quiet(fds[1], "abc", 3), -EPIPE);
+	assert_int_equal(pthread_sigmask(SIG_BLOCK, &pipe_only, &after), 0);
+	for (int i = 1; i < NSIG; i++)
+		assert_int_equal(sigismember(&before, i),
+		    sigismember(&after, i));
+	assert_int_equal(io_write_quiet(fds[1], "abc", 3), -EPIPE);
+	assert_false(is_waiting(SIGPIPE));
+	/* One that was the program's own stays. */
+	assert_int_equal(pthread_kill(pthread_self(), SIGPIPE), 0);
+	assert_int_equal(io_write_quiet(fds[1], "abc", 3), -EPIPE);
+	assert_true(is_waiting(SIGPIPE));
+	assert_int_equal(sigwaitinfo(&pipe_only, NULL), SIGPIPE);
+	assert_int_equal(pthread_sigmask(SIG_SETMASK, &before, NULL), 0);
+	close(fds[1]);
+}
+
+static void
+a_limit_of_size_is_an_error(void **state)
+{
+	int fd = memfd_create("limited", MFD_CLOEXEC);
+	struct rlimit old, few;
+
+	(void)state;
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
+	few = old;
+	few.rlim_cur = 4;
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &few), 0);
+	assert_int_equal(io_write_quiet(fd, "abc", 3), 0);
+	assert_int_equal(io_write_quiet(fd, "abc", 3), -EFBIG);
+	assert_int_equal(io_write_quiet(fd, "abc", 3), -EFBIG);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
+	assert_false(is_waiting(SIGXFSZ));
+	close(fd);
+}
+
 UNIT_MAIN(
 	UNIT(reading_goes_on_after_signals),
 	UNIT(writing_goes_on_after_signals),
@@ -278,4 +339,6 @@ UNIT_MAIN(
 	UNIT(text_of_small_files),
 	UNIT(text_is_found_from_a_folder),
 	UNIT(close_keeps_errno_and_forgets),
-	UNIT(a_descriptor_goes_out_of_the_way))
+	UNIT(a_descriptor_goes_out_of_the_way),
+	UNIT(a_reader_that_is_gone_is_an_error),
+	UNIT(a_limit_of_size_is_an_error))

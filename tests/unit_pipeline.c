@@ -8,6 +8,7 @@
 
 #include "loader/pipeline.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -216,9 +217,76 @@ a_batch_is_taken_when_it_is_done(void **state)
 	assert_int_equal(p.counts.prep_ns, NR * 600000);
 }
 
+static void
+failed(unsigned k, uint32_t i, int rc, bool is_bad)
+{
+	pipeline_done(&p, &(struct task){ batches[k], i, SLOT_WANTED },
+	    &(struct done){ .rc = rc, .is_bad = is_bad, .why = strdup("why") });
+}
+
+/* Only what was our own fault is made again, before all that follows. */
+static void
+a_batch_can_be_put_back(void **state)
+{
+	struct slot *slots = batches[0]->slots;
+
+	(void)state;
+	add(0, mixed);
+	for (uint32_t i = 0; i < NR; i++)
+		expect_make(0, i);
+	failed(0, 0, -EBADMSG, true);
+	failed(0, 1, -ENOMEM, false);
+	made(0, 2, SLOT_WANTED, 1000);
+	failed(0, 3, -EMFILE, false);
+	assert_ptr_equal(pipeline_take(&p), batches[0]);
+	add(1, all_wanted);
+	pipeline_put_back(&p, batches[0]);
+	assert_int_equal(p.nr_batches, 2);
+	assert_int_equal(p.nr_wanted, 2 + NR);
+	expect_make(0, 1);
+	expect_make(0, 3);
+	expect_make(1, 0);
+	failed(0, 1, -ENOMEM, false);
+	made(0, 3, SLOT_WANTED, 1000);
+	assert_ptr_equal(pipeline_take(&p), batches[0]);
+	pipeline_put_back(&p, batches[0]);
+	expect_make(0, 1);
+	made(0, 1, SLOT_WANTED, 1000);
+	assert_ptr_equal(pipeline_take(&p), batches[0]);
+	for (uint32_t i = 0; i < NR; i++)
+		assert_int_equal(slots[i].rc, i == 0 ? -EBADMSG : 0);
+	assert_string_equal(slots[0].why, "why");
+	assert_int_equal(p.nr_batches, 1);
+	assert_int_equal(p.nr_wanted, NR - 1);
+}
+
+/* Readers see it as well, and it is the only one. */
+static void
+one_that_is_alone_can_be_put_back(void **state)
+{
+	(void)state;
+	p.nr_readers = 1;
+	add(0, all_wanted);
+	for (uint32_t i = 0; i < NR; i++) {
+		expect_make(0, i);
+		failed(0, i, -EMFILE, false);
+	}
+	assert_ptr_equal(pipeline_take(&p), batches[0]);
+	pipeline_put_back(&p, batches[0]);
+	add(1, all_wanted);
+	expect_fetch(0, 0);
+	fetched(0, 0, 10000000);
+	expect_make(0, 0);
+	for (uint32_t i = 1; i < NR; i++)
+		expect_make(0, i);
+	expect_make(1, 0);
+}
+
 UNIT_MAIN(
     PIPELINE_UNIT(without_readers_makers_go_in_order),
     PIPELINE_UNIT(makers_leave_slow_reading_to_readers),
     PIPELINE_UNIT(readers_work_while_storage_is_slow),
     PIPELINE_UNIT(reading_ahead_is_bounded),
-    PIPELINE_UNIT(a_batch_is_taken_when_it_is_done))
+    PIPELINE_UNIT(a_batch_is_taken_when_it_is_done),
+    PIPELINE_UNIT(a_batch_can_be_put_back),
+    PIPELINE_UNIT(one_that_is_alone_can_be_put_back))

@@ -62,6 +62,7 @@ struct fake {
 	_Atomic bool	give_bad_page, give_bad_view;
 	_Atomic bool	hold_writers;		/* until they are given up */
 	_Atomic int	free_after;		/* BUSY so often, then GRANT */
+	_Atomic bool	any_bytes;		/* files are not fake_files */
 
 	/* What it was told. */
 	_Atomic uint64_t nr_frames, nr_leases, nr_publishes, nr_give_ups,

@@ -20,6 +20,7 @@ harness_programs = \
 	%D%/labeled \
 	%D%/leaky \
 	%D%/leaser \
+	%D%/loads \
 	%D%/mkset \
 	%D%/pixels \
 	%D%/plain \
@@ -53,6 +54,7 @@ check_PROGRAMS += $(harness_programs)
 %C%_labeled_LDADD = libloader.la
 %C%_leaser_LDADD = libhost.la
 %C%_leaky_LDADD = libleak.la
+%C%_loads_LDADD = libloader.la
 %C%_mkset_SOURCES = %D%/mkset.c %D%/content.h
 %C%_mkset_LDADD = libguest.la
 # What knows nothing of us, links nothing of ours.

@@ -18,10 +18,14 @@ int
 main(int argc, char **argv)
 {
 	struct ds_hub *hub;
-	struct ds_err err;
+	struct ds_err err = { .text = "nothing" };
 
 	if (ds_connect(&hub, 0, &err) < 0) {
 		fprintf(stderr, "starter: %s\n", err.text);
+		return 1;
+	}
+	if (err.code != 0 || strcmp(err.text, "nothing") != 0) {
+		fprintf(stderr, "starter: connected, yet: %s\n", err.text);
 		return 1;
 	}
 	printf("connected\n");
