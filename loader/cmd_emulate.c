@@ -51,8 +51,8 @@ static const struct arg_option options[] = {
 	  .help = "samples in a batch [64]" },
 	{ .name = "step-ms", .kind = ARG_PARSED, .offset = FIELD(step_ns),
 	  .value = "MS", .parse = parse_step,
-	  .help = "how long the emulated accelerator takes for a batch, 2.5 "
-	  "[0]" },
+	  .help = "how long the emulated accelerator takes for a batch, such "
+	  "as 2.5 [0]" },
 	{ .name = "epochs", .kind = ARG_COUNT, .offset = FIELD(epochs),
 	  .value = "N", .min = 1, .max = UINT32_MAX,
 	  .help = "how often all of it is read [1]" },
@@ -73,8 +73,8 @@ static const struct arg_option options[] = {
 	  .help = "a file that cannot be read: fail, skip it, or substitute "
 	  "zeros [fail]" },
 	{ .name = "threads", .kind = ARG_COUNT, .offset = FIELD(threads),
-	  .value = "N", .min = 1, .max = 1024,
-	  .help = "how many prepare samples [as many as processors]" },
+	  .value = "N", .max = 1024,
+	  .help = "how many prepare samples; 0: one for each processor [0]" },
 	{ .name = "set", .kind = ARG_LIST, .offset = FIELD(set),
 	  .value = "NAME=VALUE",
 	  .help = "another option of the loader, such as size=160 or "
@@ -106,17 +106,29 @@ is_empty(const char *text)
 	return text != NULL && text[0] == '\0';
 }
 
+/* The option whose file has no name, or NULL. */
+static const char *
+find_nameless(const struct emulate_options *o)
+{
+	return is_empty(o->ledger) ? "--ledger" :
+	    is_empty(o->save) ? "--save" :
+	    is_empty(o->resume) ? "--resume" :
+	    is_empty(o->output) ? "--output" : NULL;
+}
+
 static int
 check_usage(const struct emulate_options *o, struct ds_err *err)
 {
+	const char *nameless = find_nameless(o);
+
 	if (o->data == NULL)
 		return err_fail(err, -EINVAL, "--data is missing: which "
 		    "pictures?");
 	if (is_empty(o->data))
 		return err_fail(err, -EINVAL, "--data is empty: name a folder");
-	if (is_empty(o->ledger) || is_empty(o->save) || is_empty(o->resume) ||
-	    is_empty(o->output))
-		return err_fail(err, -EINVAL, "a file without a name");
+	if (nameless != NULL)
+		return err_fail(err, -EINVAL, "%s is empty: name a file",
+		    nameless);
 	if (o->output != NULL && !o->json)
 		return err_fail(err, -EINVAL, "--output is for --json");
 	return emulate_check_set(&o->set, err);
@@ -139,55 +151,56 @@ say_waiting(void)
 }
 
 static void
-say_stopped(const struct emulate_options *o)
+say_stopped(const struct emulate *e)
 {
-	if (o->save != NULL)
+	if (!e->result.is_begun)
+		say("emulate: stopped before the first batch");
+	else if (e->options->save != NULL)
 		say("emulate: stopped: --resume %s goes on from there",
-		    o->save);
+		    e->options->save);
 	else
 		say("emulate: stopped");
 }
 
 static int
-report(const struct emulate *e)
+show(const struct emulate *e, const char *failed)
 {
 	const struct emulate_options *o = e->options;
 	struct ds_err err;
 
 	if (!o->json)
 		emulate_print(e);
-	else if (emulate_write_json(e, o->output, &err) < 0)
+	else if (emulate_write_json(e, failed, o->output, &err) < 0)
 		return say_failure(&err, STATUS_FAILED);
-	if (e->result.signal != 0)
-		say_stopped(o);
+	if (emulate_all_bad(e))
+		say("emulate: every sample was bad: there was nothing to train "
+		    "on");
 	return STATUS_OK;
 }
 
-/* Is it the picture's fault, which the user may leave out? */
-static bool
-can_skip(const struct emulate *e, int code)
+static int
+report(const struct emulate *e)
 {
-	if (!e->result.is_sample || e->options->on_bad != 0)
-		return false;
-	switch (-code) {
-	case ENODATA:
-	case EBADMSG:
-	case ENOTSUP:
-	case ETIME:
-	case ESTALE:
-		return true;
-	default:
-		return false;
-	}
+	int status = show(e, NULL);
+
+	if (status == STATUS_OK && e->result.signal != 0)
+		say_stopped(e);
+	return status;
 }
 
 static int
 report_failure(const struct emulate *e, struct ds_err *err)
 {
-	if (can_skip(e, err->code))
+	const struct ds_err *unsaved = &e->result.unsaved;
+
+	if (e->result.is_sample)
 		err_hint(err, err->code, "--on-bad=skip leaves such files "
 		    "out");
-	return say_failure(err, STATUS_FAILED);
+	(void)show(e, err->text);
+	(void)say_failure(err, STATUS_FAILED);
+	if (unsaved->text[0] != '\0')
+		say("emulate: the position was not saved: %s", unsaved->text);
+	return STATUS_FAILED;
 }
 
 static int

@@ -56,17 +56,45 @@ plural(uint64_t n)
 	return n == 1 ? "" : "s";
 }
 
+/* A proof over nothing is none: the first file without lines, and how many
+ * others there are. */
+static void
+print_empty(const struct ledger_findings *f)
+{
+	const char *first = NULL;
+	char name[PATH_MAX];
+	size_t nr = 0;
+
+	for (size_t i = 0; i < f->nr_files; i++) {
+		if (f->files[i].samples > 0)
+			continue;
+		if (nr++ == 0)
+			first = f->files[i].path;
+	}
+	if (nr == 0)
+		return;
+	text_clean(name, sizeof name, first);
+	printf("%s%s", f->samples > 0 ? "; " : "", name);
+	if (nr > 1)
+		printf(" and %zu more", nr - 1);
+	printf(" ha%s no samples yet", nr > 1 ? "ve" : "s");
+}
+
 static void
 print_findings(const struct ledger_findings *f)
 {
 	char files[TEXT_FIGURE], epochs[TEXT_FIGURE], samples[TEXT_FIGURE];
 	char skipped[TEXT_FIGURE];
 
-	printf("%s file%s, %s epoch%s, %s sample%s, %s skipped: nothing is "
-	    "missing, nothing came twice\n", text_count(files, f->nr_files),
-	    plural(f->nr_files), text_count(epochs, f->epochs),
-	    plural(f->epochs), text_count(samples, f->samples),
-	    plural(f->samples), text_count(skipped, f->skipped));
+	printf("%s file%s, %s epoch%s, %s sample%s, %s skipped: ",
+	    text_count(files, f->nr_files), plural(f->nr_files),
+	    text_count(epochs, f->epochs), plural(f->epochs),
+	    text_count(samples, f->samples), plural(f->samples),
+	    text_count(skipped, f->skipped));
+	if (f->samples > 0)
+		fputs("nothing is missing, nothing came twice", stdout);
+	print_empty(f);
+	putchar('\n');
 }
 
 /* What is no violation, but the reader should know of. */

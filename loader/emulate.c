@@ -235,24 +235,48 @@ run_job(struct emulate *e, struct stop *stop, struct ds_err *err)
 	/* Who asked us to stop wants no more than what is done already. */
 	r->signal = j.is_done ? 0 : stop->signal;
 	r->is_sample = rc < 0 && j.is_sample;
-	measure(r);
+	r->is_begun = j.is_given;
+	r->is_done = j.is_done;
+	r->unsaved = j.unsaved;
 	emulate_job_fini(&j);
+	return rc;
+}
+
+static int
+run_stoppable(struct emulate *e, struct ds_err *err)
+{
+	struct stop stop;
+	int rc = stop_open(&stop, err);
+
+	if (rc == 0)
+		rc = run_job(e, &stop, err);
+	(void)stop_close(&stop);
 	return rc;
 }
 
 int
 emulate_run(struct emulate *e, struct ds_err *err)
 {
-	struct stop stop;
+	const char *save = e->options->save;
 	int rc = restore(e, err);
 
-	if (rc < 0)
-		return rc;
-	rc = stop_open(&stop, err);
+	if (rc == 0 && save != NULL)
+		rc = emulate_save_check(save, err);
 	if (rc == 0)
-		rc = run_job(e, &stop, err);
-	(void)stop_close(&stop);
+		rc = run_stoppable(e, err);
+	measure(&e->result);
 	return rc;
+}
+
+bool
+emulate_all_bad(const struct emulate *e)
+{
+	const struct emulate_epoch *all = &e->result.all;
+	struct ds_loader_counts c;
+
+	ds_loader_counts(e->loader, &c);
+	return all->samples + all->skipped > 0 &&
+	    all->samples == c.substituted;
 }
 
 double

@@ -55,8 +55,12 @@ struct emulate_result {
 	uint64_t		cpu_ns;
 	uint64_t		peak_bytes;
 	int			signal;		/* that stopped it, or 0 */
-	bool			is_sample;	/* it failed for a batch that
-						 * could not be made */
+	bool			is_sample;	/* it failed for a file that
+						 * --on-bad could leave out */
+	bool			is_begun;	/* it got a batch */
+	bool			is_done;	/* all epochs are over */
+	struct ds_err		unsaved;	/* why its position was not
+						 * saved at the end, or "" */
 };
 
 struct emulate {
@@ -84,21 +88,29 @@ int emulate_set(struct emulate *e, struct ds_err *err);
 int emulate_check_set(const struct arg_list *set, struct ds_err *err);
 	/* Are these names of options, and not of ours?  -EINVAL. */
 
-int emulate_run(struct emulate *e, struct ds_err *err);
-	/* To the end, or until a signal comes.  The position is saved. */
+#define EMULATE_NAME	64
+const char *emulate_split(const char *text, char name[EMULATE_NAME]);
+	/* The name of NAME=VALUE; what stands behind it, or NULL. */
 
+int emulate_run(struct emulate *e, struct ds_err *err);
+	/* To the end, or until a signal comes.  The position is saved, once a
+	 * batch was given.  What was measured is in result in each case. */
+
+bool emulate_all_bad(const struct emulate *e);
+	/* Were there samples, and was none of them good? */
 double emulate_rate(const struct emulate_epoch *at);
 double emulate_stall(const struct emulate_epoch *at);
 	/* Samples per second; the share of time that the job has waited. */
 
 const char *emulate_reason(const char *why, const char *name);
-	/* Without the name or the path of the file, where it begins so. */
+	/* Without the name or the path that it begins with, if it does. */
 
 void emulate_print_epoch(const struct emulate *e,
     const struct emulate_epoch *at);
 void emulate_print(const struct emulate *e);
 	/* To standard output. */
-int emulate_write_json(const struct emulate *e, const char *path,
-    struct ds_err *err);
+int emulate_write_json(const struct emulate *e, const char *failed,
+    const char *path, struct ds_err *err);
+	/* failed: why it ended, or NULL. */
 
 #endif

@@ -20,7 +20,6 @@
 #include "base/crash.h"
 #include "base/io.h"
 #include "base/must.h"
-#include "base/outfile.h"
 
 /* Room for one more: it is doubled whenever the number is a power of two. */
 static void *
@@ -101,19 +100,9 @@ begin_epoch(struct emulate_job *j)
 static int
 save_position(struct emulate_job *j)
 {
-	char line[DS_POSITION_TEXT + 1];
-	size_t len = strlen(j->at);
-	int rc;
+	const char *path = j->options->save;
 
-	if (j->options->save == NULL)
-		return 0;
-	memcpy(line, j->at, len);
-	memcpy(line + len, "\n", 2);
-	rc = crash_point("emulate.save");
-	if (rc < 0)
-		return err_fail(&j->err, rc, "cannot write %s: %s",
-		    j->options->save, strerror(-rc));
-	return outfile_write(j->options->save, line, &j->err);
+	return path == NULL ? 0 : emulate_save(path, j->at, &j->err);
 }
 
 /* One that had no batch was at its end already when we began. */
@@ -202,17 +191,31 @@ check_kept(struct emulate_job *j)
 	return 0;
 }
 
-/* 1: a batch was used; 0: an epoch is over. */
-/* What fails before there are threads is not a sample. */
+/* The loader goes on behind a batch whose file is to blame, and stays where it
+ * is for all else: a ledger, memory, an end. */
 static bool
-has_begun(const struct emulate_job *j)
+has_moved(const struct emulate_job *j)
 {
-	struct ds_loader_counts counts;
+	char now[DS_POSITION_TEXT];
 
-	ds_loader_counts(j->loader, &counts);
-	return counts.threads > 0;
+	return ds_loader_save(j->loader, now, NULL) == 0 &&
+	    strcmp(now, j->at) != 0;
 }
 
+/* With the first one, all that could refuse the job is over: the position may
+ * take the place of an older one.  What cannot be written is known early. */
+static int
+take_batch(struct emulate_job *j, const struct ds_batch *b)
+{
+	int rc = j->is_given ? 0 : save_position(j);
+
+	j->is_given = true;
+	if (rc == 0)
+		note_batch(j, b);
+	return rc;
+}
+
+/* 1: a batch was used; 0: an epoch is over. */
 static int
 train(struct emulate_job *j)
 {
@@ -222,11 +225,12 @@ train(struct emulate_job *j)
 
 	rc = ds_loader_next(j->loader, &b, &j->err);
 	j->now.wait_ns += clock_now_ns() - asked_ns;
-	j->is_sample = rc < 0 && has_begun(j);
+	j->is_sample = rc < 0 && has_moved(j);
 	if (rc <= 0)
 		return rc;
-	note_batch(j, b);
-	rc = use_batch(j, b);
+	rc = take_batch(j, b);
+	if (rc == 0)
+		rc = use_batch(j, b);
 	if (rc < 0 || !j->options->keep)
 		ds_loader_release(j->loader, &b);
 	if (rc == 0)
@@ -264,19 +268,23 @@ run_epochs(struct emulate_job *j)
 	return rc < 0 ? rc : 0;
 }
 
-/* Of several failures the first one counts. */
+/* Of several failures the first one counts; that there is no position is told,
+ * too, unless it is what was told. */
 static void
 end_job(struct emulate_job *j)
 {
 	struct ds_err first = j->err;
 	int rc = end_epoch(j);
 
-	if (rc == 0)
+	if (rc == 0 && (j->is_given || j->is_done))
 		rc = save_position(j);
-	if (j->rc == 0)
+	if (j->rc == 0) {
 		j->rc = rc;
-	else
+	} else {
+		if (rc < 0 && strcmp(j->err.text, first.text) != 0)
+			j->unsaved = j->err;
 		j->err = first;
+	}
 	if (j->rc == 0)
 		j->rc = check_kept(j);
 }
@@ -287,9 +295,6 @@ run_job(void *arg)
 	struct emulate_job *j = arg;
 
 	j->rc = ds_loader_save(j->loader, j->at, &j->err);
-	/* What cannot be written is better known before the work. */
-	if (j->rc == 0)
-		j->rc = save_position(j);
 	if (j->rc == 0) {
 		j->rc = run_epochs(j);
 		end_job(j);

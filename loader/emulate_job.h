@@ -5,7 +5,8 @@
  *
  *  1. The position that is saved is where the next batch begins that the job
  *     has not used: behind the last one that it used to the end, also when the
- *     next one could not be made.
+ *     next one could not be made.  A job that got nothing leaves the file
+ *     alone: what refuses it must not cost it an older position.
  *  2. What is under the lock belongs to both threads, the rest to the job's
  *     own until it was joined.
  */
@@ -42,8 +43,11 @@ struct emulate_job {
 	struct ds_err		err;
 	int			rc;
 	bool			is_sample;	/* the last failure is that of
-						 * a batch */
+						 * a file */
+	bool			is_given;	/* it got a batch */
 	bool			is_done;	/* there is nothing left to do */
+	struct ds_err		unsaved;	/* why the last position was
+						 * not, besides err; or "" */
 
 	/* relaxed: a figure that speaks for nothing else */
 	_Atomic uint64_t	done;		/* samples, of all epochs, or
@@ -67,6 +71,11 @@ bool emulate_job_look(struct emulate_job *j, struct stop *stop);
 int emulate_job_join(struct emulate_job *j, struct ds_err *err);
 	/* Waits for its end. */
 void emulate_job_fini(struct emulate_job *j);
+
+/* The file of the position. */
+int emulate_save_check(const char *path, struct ds_err *err);
+	/* Can it be written, and may it?  -EEXIST: it is another file. */
+int emulate_save(const char *path, const char *position, struct ds_err *err);
 
 /* The emulated accelerator. */
 uint64_t emulate_touch(void *bytes, size_t len, enum emulate_touch how);

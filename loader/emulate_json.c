@@ -123,9 +123,39 @@ make_loader(const struct emulate *e)
 	    "batch_memory_bytes", (json_int_t)c.memory_bytes));
 }
 
+/* What was given by --set, as it was written. */
+static json_t *
+make_set(const struct arg_list *set)
+{
+	json_t *object = must_have(json_object());
+	char name[EMULATE_NAME];
+
+	for (unsigned i = 0; i < set->nr; i++) {
+		const char *value = emulate_split(set->text[i], name);
+
+		if (json_object_set_new(object, name, json_text(value)) != 0)
+			say_no_memory();
+	}
+	return object;
+}
+
+static json_t *
+make_options(const struct emulate_options *o)
+{
+	return must_have(json_pack("{so sI sI sf ss ss ss so}",
+	    "data", json_text(o->data),
+	    "batch", (json_int_t)o->batch,
+	    "seed", (json_int_t)o->seed,
+	    "step_ms", (double)o->step_ns / (double)NS_PER_MS,
+	    "order", emulate_orders[o->order],
+	    "touch", emulate_touches[o->touch],
+	    "on_bad", emulate_on_bad[o->on_bad],
+	    "set", make_set(&o->set)));
+}
+
 int
-emulate_write_json(const struct emulate *e, const char *path,
-    struct ds_err *err)
+emulate_write_json(const struct emulate *e, const char *failed,
+    const char *path, struct ds_err *err)
 {
 	const struct emulate_result *r = &e->result;
 	json_t *doc = json_doc_new();
@@ -135,20 +165,16 @@ emulate_write_json(const struct emulate *e, const char *path,
 	add(doc, json_pack("{sf sI}",
 	    "cpu_seconds", seconds(r->cpu_ns),
 	    "peak_bytes", (json_int_t)r->peak_bytes));
-	add(doc, json_pack("{so sI sI sI sf ss ss ss}",
-	    "data", json_text(e->options->data),
-	    "samples_per_epoch", (json_int_t)r->samples,
-	    "batch", (json_int_t)e->options->batch,
-	    "seed", (json_int_t)e->options->seed,
-	    "step_ms", (double)e->options->step_ns / (double)NS_PER_MS,
-	    "order", emulate_orders[e->options->order],
-	    "touch", emulate_touches[e->options->touch],
-	    "on_bad", emulate_on_bad[e->options->on_bad]));
+	add(doc, json_pack("{ss sI}",
+	    "version", ds_version(),
+	    "samples_per_epoch", (json_int_t)r->samples));
+	add(doc, make_options(e->options));
 	add(doc, make_loader(e));
-	add(doc, json_pack("{so so so}",
+	add(doc, json_pack("{so so so so}",
 	    "cache", make_cache(e),
 	    "bad", make_bad(e),
 	    "stopped_by_signal", r->signal == 0 ? json_null() :
-	    json_integer(r->signal)));
+	    json_integer(r->signal),
+	    "failed", failed == NULL ? json_null() : json_text(failed)));
 	return json_doc_write(doc, path, err);
 }

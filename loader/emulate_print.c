@@ -18,14 +18,25 @@
 #define NAME_SIZE	1024
 #define TEXT_SIZE	(2 * DS_ERR_TEXT)
 
+static const char *
+plural(uint64_t n)
+{
+	return n == 1 ? "" : "s";
+}
+
+/* The unit goes with the number before it. */
 static void
-print_speed(const struct emulate_epoch *at)
+print_speed(const struct emulate_epoch *at, uint64_t number)
 {
 	char time[TEXT_FIGURE], rate[TEXT_FIGURE];
+	double per_s = emulate_rate(at);
 
-	printf(" samples in %s: %s samples/s, stall %.0f %%\n",
-	    text_duration(time, at->elapsed_ns),
-	    text_count(rate, (uint64_t)(emulate_rate(at) + 0.5)),
+	if (per_s < 9.95)
+		(void)snprintf(rate, sizeof rate, "%.1f", per_s);
+	else
+		(void)text_count(rate, (uint64_t)(per_s + 0.5));
+	printf(" sample%s in %s: %s samples/s, stall %.0f %%\n",
+	    plural(number), text_duration(time, at->elapsed_ns), rate,
 	    100 * emulate_stall(at));
 }
 
@@ -33,12 +44,15 @@ void
 emulate_print_epoch(const struct emulate *e, const struct emulate_epoch *at)
 {
 	char samples[TEXT_FIGURE], of[TEXT_FIGURE];
+	uint64_t number = at->samples;
 
 	printf("epoch %" PRIu64 ": %s", at->epoch,
 	    text_count(samples, at->samples));
-	if (at->samples + at->skipped < e->result.samples)
-		printf(" of %s", text_count(of, e->result.samples));
-	print_speed(at);
+	if (at->samples + at->skipped < e->result.samples) {
+		number = e->result.samples;
+		printf(" of %s", text_count(of, number));
+	}
+	print_speed(at, number);
 	/* Who follows it in a file sees it now. */
 	(void)fflush(stdout);
 }
@@ -48,13 +62,13 @@ print_use(const struct emulate *e, const struct ds_loader_counts *c)
 {
 	const struct emulate_result *r = &e->result;
 	char cpu[TEXT_FIGURE], each[TEXT_FIGURE], peak[TEXT_FIGURE];
-	uint64_t samples = r->all.samples > 0 ? r->all.samples : 1;
 
-	printf("processor: %s, %s a sample, %u thread%s; memory: %s at most\n",
-	    text_duration(cpu, r->cpu_ns),
-	    text_duration(each, r->cpu_ns / samples),
-	    c->threads, c->threads == 1 ? "" : "s",
-	    text_size(peak, r->peak_bytes));
+	printf("processor: %s, ", text_duration(cpu, r->cpu_ns));
+	if (r->all.samples > 0)
+		printf("%s a sample, ",
+		    text_duration(each, r->cpu_ns / r->all.samples));
+	printf("%u thread%s; memory: %s at most\n", c->threads,
+	    plural(c->threads), text_size(peak, r->peak_bytes));
 }
 
 static void
@@ -65,8 +79,10 @@ print_reads(const struct emulate *e)
 
 	ds_data_counts(e->data, &c);
 	if (e->hub != NULL)
-		printf("cache: %s hits; ", text_count(hits, c.hits));
-	printf("storage: %s reads, %s\n", text_count(reads, c.storage_reads),
+		printf("cache: %s hit%s; ", text_count(hits, c.hits),
+		    plural(c.hits));
+	printf("storage: %s read%s, %s\n",
+	    text_count(reads, c.storage_reads), plural(c.storage_reads),
 	    text_size(bytes, c.storage_bytes));
 }
 
@@ -74,7 +90,7 @@ print_reads(const struct emulate *e)
 
 /* A file is bad in every epoch anew. */
 static bool
-was_shown(const struct emulate *e, uint64_t i, uint64_t item)
+was_met(const struct emulate *e, uint64_t i, uint64_t item)
 {
 	struct ds_bad before;
 
@@ -102,20 +118,22 @@ print_bad(const struct emulate *e, const struct ds_bad *bad)
 static void
 print_bads(const struct emulate *e, const struct ds_loader_counts *c)
 {
+	uint64_t i, files = 0;
 	struct ds_bad bad;
-	unsigned shown = 0;
 
 	if (c->skipped + c->substituted + c->cut_short == 0)
 		return;
 	printf("bad samples: %" PRIu64 " skipped, %" PRIu64 " substituted, %"
 	    PRIu64 " cut short\n", c->skipped, c->substituted, c->cut_short);
-	for (uint64_t i = 0; shown < BAD_SHOWN &&
-	    ds_loader_bad(e->loader, i, &bad) == 0; i++) {
-		if (was_shown(e, i, bad.item))
-			continue;
-		print_bad(e, &bad);
-		shown++;
+	for (i = 0; ds_loader_bad(e->loader, i, &bad) == 0; i++) {
+		if (!was_met(e, i, bad.item) && files++ < BAD_SHOWN)
+			print_bad(e, &bad);
 	}
+	/* The loader remembers the first hundred only. */
+	if (files > BAD_SHOWN)
+		printf("  and %s%" PRIu64 " more\n",
+		    i < c->skipped + c->substituted ? "at least " : "",
+		    files - BAD_SHOWN);
 }
 
 void
@@ -126,14 +144,14 @@ emulate_print(const struct emulate *e)
 	struct ds_loader_counts c;
 
 	if (r->nr_epochs == 0) {
-		if (r->signal == 0)
+		if (r->is_done)
 			puts("nothing is left to do: all epochs are over");
 		return;
 	}
 	ds_loader_counts(e->loader, &c);
 	if (r->nr_epochs > 1) {
 		printf("all: %s", text_count(samples, r->all.samples));
-		print_speed(&r->all);
+		print_speed(&r->all, r->all.samples);
 	}
 	print_use(e, &c);
 	print_reads(e);

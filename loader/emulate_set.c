@@ -21,7 +21,6 @@
 #include "destall.h"
 #include "loader/emulate.h"
 
-#define NAME_SIZE	64
 #define OPTIONS_MAX	64
 
 const char *const emulate_orders[] = { "random", "listed", NULL };
@@ -35,14 +34,13 @@ static const char *const own[] = {
 
 /*--- names ---------------------------------------------------------------*/
 
-/* The name of NAME=VALUE; what stands behind it, or NULL. */
-static const char *
-split(const char *text, char name[NAME_SIZE])
+const char *
+emulate_split(const char *text, char name[EMULATE_NAME])
 {
 	const char *equals = strchr(text, '=');
 	size_t len = equals == NULL ? 0 : (size_t)(equals - text);
 
-	if (len == 0 || len >= NAME_SIZE)
+	if (len == 0 || len >= EMULATE_NAME)
 		return NULL;
 	memcpy(name, text, len);
 	name[len] = '\0';
@@ -85,11 +83,11 @@ check_name(const char *name, struct ds_err *err)
 int
 emulate_check_set(const struct arg_list *set, struct ds_err *err)
 {
-	char name[NAME_SIZE];
+	char name[EMULATE_NAME];
 	int rc = 0;
 
 	for (unsigned i = 0; i < set->nr && rc == 0; i++) {
-		if (split(set->text[i], name) == NULL)
+		if (emulate_split(set->text[i], name) == NULL)
 			return err_fail(err, -EINVAL, "--set '%s': write "
 			    "NAME=VALUE, such as size=160", set->text[i]);
 		rc = check_name(name, err);
@@ -109,7 +107,8 @@ set_number(struct emulate *e, const char *name, uint64_t value,
 
 	(void)snprintf(text, sizeof text, "%" PRIu64, value);
 	rc = ds_loader_set(e->loader, name, text, &why);
-	return rc < 0 ? err_fail(err, rc, "--%s: %s", name, why.text) : 0;
+	return rc < 0 ? err_fail(err, rc, "--%s: %s", name,
+	    emulate_reason(why.text, name)) : 0;
 }
 
 static int
@@ -131,16 +130,17 @@ static int
 set_others(struct emulate *e, struct ds_err *err)
 {
 	const struct arg_list *set = &e->options->set;
-	char name[NAME_SIZE];
+	char name[EMULATE_NAME];
 	struct ds_err why;
 	const char *value;
 	int rc = 0;
 
 	for (unsigned i = 0; i < set->nr && rc == 0; i++) {
-		value = split(set->text[i], name);
+		value = emulate_split(set->text[i], name);
 		rc = ds_loader_set(e->loader, name, value, &why);
 		if (rc < 0)
-			err_fail(err, rc, "--set %s: %s", name, why.text);
+			err_fail(err, rc, "--set %s: %s", name,
+			    emulate_reason(why.text, name));
 	}
 	return rc;
 }
@@ -180,11 +180,38 @@ set_ledger(struct emulate *e, struct ds_err *err)
 	    ds_loader_set(e->loader, "ledger", path, err);
 }
 
+/*--- all of them ---------------------------------------------------------*/
+
+/* The library's advice is for programs: here it is an option. */
+static void
+advise(struct ds_err *err)
+{
+	char *advice = strstr(err->text, ": set labels to none");
+
+	if (advice == NULL)
+		return;
+	*advice = '\0';
+	(void)err_hint(err, err->code, "--set labels=none, or --set "
+	    "labels=FILE with a list");
+}
+
+static int
+count_samples(struct emulate *e, struct ds_err *err)
+{
+	int64_t samples = ds_loader_samples(e->loader, err);
+
+	if (samples < 0) {
+		advise(err);
+		return (int)samples;
+	}
+	e->result.samples = (uint64_t)samples;
+	return 0;
+}
+
 int
 emulate_set(struct emulate *e, struct ds_err *err)
 {
 	const struct emulate_options *o = e->options;
-	int64_t samples;
 	int rc = set_numbers(e, err);
 
 	if (rc == 0)
@@ -197,11 +224,5 @@ emulate_set(struct emulate *e, struct ds_err *err)
 		rc = set_ledger(e, err);
 	if (rc == 0)
 		rc = set_others(e, err);
-	if (rc < 0)
-		return rc;
-	samples = ds_loader_samples(e->loader, err);
-	if (samples < 0)
-		return (int)samples;
-	e->result.samples = (uint64_t)samples;
-	return 0;
+	return rc < 0 ? rc : count_samples(e, err);
 }

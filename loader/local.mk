@@ -41,6 +41,7 @@ libhost_la_SOURCES += \
 	%D%/cmd_run.c \
 	%D%/cmd_env.c \
 	%D%/emulate_step.c %D%/emulate_job.c %D%/emulate_job.h \
+	%D%/emulate_save.c \
 	%D%/emulate_set.c \
 	%D%/emulate.c %D%/emulate.h \
 	%D%/emulate_print.c \

@@ -87,8 +87,11 @@ passes --repeats repeats
 # Nothing at all.
 : > empty
 passes empty
-expect_out '^1 file, 0 epochs, 0 samples, 0 skipped: '
+expect_out '^1 file, 0 epochs, 0 samples, 0 skipped: empty has no samples yet$'
+passes empty empty
+expect_out '0 skipped: empty and 1 more have no samples yet$'
 passes good empty
+expect_out ' nothing is missing, nothing came twice; empty has no samples yet$'
 refuses 'empty: line 0: no epoch is in it$' --complete good empty
 # From a pipe.
 mkfifo pipe

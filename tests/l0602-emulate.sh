@@ -62,7 +62,17 @@ batch=8
 gen --count 50 --tar 64K shards
 emulate --data tar:shards --epochs 2 --json --set labels=none
 expect_status 0
-expect_json 'doc["samples"] == 100'
+expect_json 'doc["samples"] == 100' 'doc["set"] == {"size": "32", "labels": "none"}'
+
+# One is one; a slow job has a decimal.
+gen --count 1 one
+batch=1
+emulate --data one --step-ms 150 --threads 1
+expect_status 0
+expect_out '^epoch 0: 1 sample in .*: [0-9]\.[0-9] samples/s, stall '
+expect_out '^processor: .* a sample, 1 thread; '
+expect_out '^storage: 1 read, '
+batch=8
 
 # As JSON; to a file, with nothing on standard output.
 emulate --data set --epochs 3 --step-ms 2 --json
@@ -71,7 +81,9 @@ expect_no_err
 expect_json 'doc["schema_version"] == 1' 'doc["samples"] == 150' \
     'doc["samples_per_epoch"] == 50' 'doc["bad"] == []' 'doc["step_ms"] == 2' \
     'doc["cache"]["in_use"] is False' 'doc["cache"]["storage_reads"] == 150' \
-    'doc["stopped_by_signal"] is None' '[at["epoch"] for at in doc["epochs"]] == [0, 1, 2]' \
+    'doc["stopped_by_signal"] is None' 'doc["failed"] is None' \
+    'doc["set"] == {"size": "32"}' 'doc["version"] == "'"$("$destall" --version | awk '{ print $2 }')"'"' \
+    '[at["epoch"] for at in doc["epochs"]] == [0, 1, 2]' \
     'all(at["samples"] == 50 and at["complete"] for at in doc["epochs"])' \
     'all(at["seconds"] >= 7 * 0.002 for at in doc["epochs"])' \
     'all(0 <= at["stall_share"] <= 1 for at in doc["epochs"])' \
@@ -134,4 +146,13 @@ expect_one_line 'ledger note: line 1: it does not begin with the number of an ep
 page=$top_builddir/man/destall-emulate.1
 [ ! -f "$page" ] || for name in prefetch labels crop max-memory; do
 	grep -q "^.fB$(echo $name | sed 's/-/\\\\-/g').fR=" "$page" || fail "the page does not name $name"
+done
+# And of every member of the document.
+emulate --data set --json
+[ ! -f "$page" ] || for name in $("$PYTHON" -c '
+import json, sys
+doc = json.load(open(sys.argv[1]))
+del doc["schema_version"]
+print(*doc, *doc["epochs"][0], *doc["cache"])' "$work/out"); do
+	grep -Eq "^.BR? $name( |\$)" "$page" || fail "the page does not name $name"
 done

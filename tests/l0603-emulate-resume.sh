@@ -70,6 +70,18 @@ emulate $job --ledger job.ledger --save job.position
 expect_status 1
 expect_one_line 'class001/000004.jpg: .*: --on-bad=skip leaves such files out$'
 [ "$(wc -l < job.ledger)" -lt 50 ] || fail "the whole epoch was delivered"
+# What was measured until then is told.
+expect_out '^epoch 0: [0-9]+ of 50 samples '
+expect_out '^processor: '
+expect_out '^storage: '
+emulate $job --json
+expect_status 1
+expect_json 'doc["failed"].startswith("class001/000004.jpg: ")' 'doc["failed"].endswith("leaves such files out")' \
+    '0 < doc["samples"] < 50' 'doc["samples"] == doc["epochs"][0]["samples"]' \
+    'not doc["epochs"][0]["complete"]' 'doc["cpu_seconds"] > 0' 'doc["stopped_by_signal"] is None'
+emulate $job --json -o failed.json
+expect_no_out
+[ -s failed.json ] || fail "no document of a job that failed"
 cp good.jpg set/class001/000004.jpg
 emulate $job --ledger job.ledger --save job.position --resume job.position
 expect_status 0
@@ -91,4 +103,22 @@ refused 'cannot read set: Is a directory' job --resume set
 gen --count 51 larger
 refused 'whole.position: ' "$destall" emulate --data larger --seed 5 --resume whole.position
 # A ledger of another job is not gone on in unasked.
-refused 'ledger whole.ledger: ' job --seed 5 --ledger whole.ledger
+refused 'ledger whole.ledger: it has lines already: only a job that resumes adds to it$' \
+    job --seed 5 --ledger whole.ledger
+# What is wrong with a ledger is no picture to leave out.
+echo 'hello world' > no.ledger
+refused 'ledger no.ledger: line 1: [^:]*$' job --seed 5 --epochs 4 --resume whole.position --ledger no.ledger
+
+
+# A signal that waits for it already: it begins nothing, and the old position
+# stays.
+cp whole.position old.position
+run "$PYTHON" -c '
+import os, signal, sys
+signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])
+os.kill(os.getpid(), signal.SIGTERM)
+os.execv(sys.argv[1], sys.argv[1:])' "$destall" emulate --data set --seed 5 --save old.position
+expect_status 143
+expect_one_line 'emulate: stopped before the first batch$'
+expect_no_out
+cmp whole.position old.position || fail "the position is gone"

@@ -123,6 +123,8 @@ bad dnl '.'					# 9
 bad twelve '.'					# 16
 bad gif 'GIF'					# 14
 bad large '.' --set max-bytes=4M		# 20, 31
+emulate --data large --set max-bytes=4M
+expect_one_line '.*: --on-bad=skip leaves such files out$'
 bad name 'cut short'				# 25
 fine exif					# 18
 fine trailing					# 19
@@ -164,6 +166,40 @@ expect_json 'doc["skipped"] == 2' 'doc["samples"] == 6' 'doc["epochs"][1]["skipp
 emulate --data soi --set truncated=yes
 expect_status 1
 
+# Five are named, and the rest counted; each once, however many epochs there are.
+mkdir -p many/class000
+cp $picture many/class000/good.jpg
+for i in 1 2 3 4 5 6 7; do : > many/class000/bad$i.jpg; done
+emulate --data many --on-bad skip --epochs 2
+expect_status 0
+expect_no_err
+expect_out '^epoch 1: 1 sample in '
+expect_out '^bad samples: 14 skipped, '
+[ "$(grep -c '^  class000/bad..jpg: ' "$work/out")" -eq 5 ] || fail "not five names"
+expect_out '^  and 2 more$'
+# More than are remembered.
+emulate --data many --on-bad skip --epochs 20
+expect_out '^  and at least 2 more$'
+rm many/class000/bad[67].jpg
+emulate --data many --on-bad skip
+! grep ' more$' "$work/out" || fail "more than all"
+
+# None is good: that is said, by figures that mean something.
+rm many/class000/good.jpg
+emulate --data many --on-bad skip
+expect_status 0
+expect_one_line 'emulate: every sample was bad: '
+expect_out '^epoch 0: 0 samples in .*: 0\.0 samples/s'
+expect_out '^processor: [^,]*, [0-9]+ threads?; '
+emulate --data many --on-bad substitute --json
+expect_status 0
+expect_one_line 'emulate: every sample was bad: '
+expect_json 'doc["substituted"] == 5'
+emulate --data many
+expect_status 1
+expect_one_line 'class000/bad..jpg: .*: --on-bad=skip leaves such files out$'
+expect_no_out
+
 # Limits on pixels and scans are options.
 emulate --data good --set max-pixels=19200
 expect_status 0
@@ -188,6 +224,8 @@ cp good/class000/*.jpg gone/class000
 if ! is_root; then
 	cp $picture gone/class000/odd.jpg
 	chmod 0 gone/class000/odd.jpg
-	bad gone 'Permission denied'
+	bad gone 'Permission denied(: --on-bad=skip leaves such files out)?$'
+	emulate --data gone
+	expect_one_line '.*odd.jpg: Permission denied: --on-bad=skip leaves such files out$'
 fi
 event $cases "bad and odd pictures"

@@ -27,21 +27,25 @@ usage "--step-ms: '99999999' is more than an hour" --data set --step-ms 99999999
 usage "--order: 'sorted' is not" --data set --order sorted
 usage "--touch: 'both' is not" --data set --touch both
 usage "--on-bad: 'ignore' is not" --data set --on-bad ignore
-usage "--threads: '0' is out of range" --data set --threads 0
+usage "--threads: '2000' is out of range" --data set --threads 2000
 usage '--output is for --json' --data set -o file
-usage 'a file without a name' --data set --save ''
+for option in ledger save resume output; do
+	usage "--$option is empty: name a file" --data set --$option=
+done
 usage "--set 'size': write NAME=VALUE" --data set --set size
 usage "--set '=3': write NAME=VALUE" --data set --set =3
 usage '--set batch: there is --batch for that' --data set --set batch=3
 usage '--set sise: there is no such option: did you mean size' --data set --set sise=3
 usage '--set xyzzy: there is no such option' --data set --set xyzzy=3
-usage '--set size: ' --data set --set size=0
-usage '--set type: ' --data set --set type=fp64
+usage "--set size: '0' is out of range" --data set --set size=0
+usage "--set size: '' is not" --data set --set size=
+usage "--set type: 'fp64' is not known" --data set --set type=fp64
 usage "--seed: '-1' is not" --data set --seed -1
 
 # Each is right by itself.
-expect_refused 2 'emulate: resize=100 is smaller than the sample' "$destall" emulate --data set \
-    --set crop=center --set resize=100
+usage 'resize=100 is smaller than the sample' --data set --set crop=center --set resize=100
+# The loader's value of "as many as processors" is one here, too.
+"$destall" emulate --data set --set size=32 --threads 0 > /dev/null || fail "--threads 0"
 
 #--- no data
 
@@ -57,6 +61,11 @@ expect_refused 1 '.*labels.txt: ' "$destall" emulate --data set --set labels=lab
 printf 'class000/000001.jpg seven\n' > labels.txt
 expect_refused 1 '.*labels.txt: line 1: ' "$destall" emulate --data set --set labels=labels.txt
 ! grep -q on-bad "$work/err" || fail "a list of labels cannot be left out"
+mkdir -p loose/class0
+cp set/class000/*.jpg loose/class0
+cp set/class000/000000.jpg loose/root.jpg
+usage '.*root.jpg lies in no folder.*: --set labels=none, or --set labels=FILE' --data loose
+"$destall" emulate --data loose --set size=32 --set labels=none > /dev/null || fail "labels=none"
 
 #--- what cannot be written
 
@@ -75,6 +84,47 @@ if [ -w /dev/full ]; then
 	job > /dev/full 2> "$work/err" || status=$?
 	expect_status 1
 	expect_one_line 'cannot write to standard output: '
+fi
+
+# What is no position is not written over; a file without a byte is.
+for text in important 'destall-position 2 0' "$(cat "$top_srcdir/LICENSE")"; do
+	printf '%s\n' "$text" > note
+	cp note note.before
+	refused '--save note: it has something else in it than a position' job --save note
+	cmp note note.before || fail "the file is gone"
+done
+: > note
+job --save note > /dev/null
+grep -q '^destall-position ' note || fail "no position"
+job --save /dev/null > /dev/null || fail "/dev/null"
+
+# A job that is refused leaves the position as it is.
+job --ledger old.ledger --save old > /dev/null
+cp old before
+refused 'ledger old.ledger: it has lines already' job --ledger old.ledger --save old
+cmp old before || fail "the position of the job before is gone"
+refused 'ledger set: ' job --ledger set --save old
+cmp old before || fail "the position of the job before is gone"
+
+# A ledger that cannot be written is no picture to leave out.
+(
+	ulimit -f 8
+	run "$destall" emulate --batch 1 --set size=32 --data set --epochs 20 --ledger big.ledger
+	expect_status 1
+	expect_one_line 'ledger big.ledger: File too large: what the job is given is not written down any more$'
+) || fail "with a limit on the size of files"
+
+# A job that fails, and whose position cannot be saved then, says both.
+if configured WITH_CRASH_POINTS; then
+	mkdir -p last/class0
+	cp set/class000/*.jpg last/class0
+	: > last/class0/last.jpg
+	run env DS_DIE_AT=emulate.save:2:ENOSPC "$destall" emulate --batch 1 --set size=32 --data last \
+	    --order listed --save full
+	expect_status 1
+	[ "$(wc -l < "$work/err")" -eq 2 ] || fail "not two lines"
+	expect_err '^destall: class0/last.jpg: .*: --on-bad=skip leaves such files out$'
+	expect_err '^destall: emulate: the position was not saved: cannot write full: No space left on device$'
 fi
 
 # The old position stays where the new one cannot be written.
@@ -127,6 +177,7 @@ check_after_failure() {
 	[ ! -s saved ] || grep -q '^destall-position ' saved || fail "with $1: no position"
 }
 before_failure() { rm -f saved; }
+fail_lines=2	# why it has failed, and why its position could not be saved
 is_sanitized || {
 	for call in malloc calloc realloc posix_memalign; do
 		DS_FAIL_LIMIT=${DS_FAIL_LIMIT:-12} fail_calls $call ENOMEM "$destall" emulate --batch 8 \
