@@ -113,11 +113,15 @@ refused 'ledger no.ledger: line 1: [^:]*$' job --seed 5 --epochs 4 --resume whol
 # A signal that waits for it already: it begins nothing, and the old position
 # stays.
 cp whole.position old.position
-run "$PYTHON" -c '
+"$PYTHON" -c '
 import os, signal, sys
 signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])
 os.kill(os.getpid(), signal.SIGTERM)
-os.execv(sys.argv[1], sys.argv[1:])' "$destall" emulate --data set --seed 5 --save old.position
+os.execv(sys.argv[1], sys.argv[1:])' "$destall" emulate --data set --seed 5 --save old.position \
+    > "$work/out" 2> "$work/err" &
+pid=$!
+status=0
+wait $pid || status=$?
 expect_status 143
 expect_one_line 'emulate: stopped before the first batch$'
 expect_no_out
