@@ -53,11 +53,6 @@ expect_refused 1 '.*no pictures' "$destall" emulate --data empty
 expect_refused 1 'data set .*out.txt: Not a directory' "$destall" emulate --data empty/notes.txt/out.txt
 expect_refused 1 '.*labels.txt: ' "$destall" emulate --data set --set labels=labels.txt
 
-# No picture is to blame, so there is none to leave out.
-printf 'class000/000001.jpg seven\n' > labels.txt
-expect_refused 1 '.*labels.txt: line 1: ' "$destall" emulate --data set --set labels=labels.txt
-! grep -q on-bad "$work/err" || fail "a list of labels cannot be left out"
-
 #--- what cannot be written
 
 refused() { expect_refused 1 "$@"; }
