@@ -127,14 +127,12 @@ take_center(const struct settings *s, uint32_t width, uint32_t height,
 
 /*--- all -----------------------------------------------------------------*/
 
-#define SIDE_MOST	(UINT32_C(1) << 20)	/* of a picture */
-
 int
 cut_draw(const struct settings *s, uint32_t width, uint32_t height,
     const struct ds_place *place, struct ds_cut *cut, struct ds_err *err)
 {
-	if (width == 0 || height == 0 || width > SIDE_MOST ||
-	    height > SIDE_MOST)
+	if (width == 0 || height == 0 || width > PICTURE_SIDE_MOST ||
+	    height > PICTURE_SIDE_MOST)
 		return err_fail(err, -EINVAL, "there is no picture of %u by %u "
 		    "pixels", width, height);
 	*cut = (struct ds_cut){ .width = width, .height = height,

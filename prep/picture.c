@@ -25,7 +25,6 @@
 
 #define PICTURE_MAGIC	0xd5b1c7e4u
 #define LOOK_EVERY	(UINT64_C(1) << 18)	/* pixels: a few ms */
-#define SIDE_MOST	(UINT64_C(1) << 20)	/* as cut.c has it */
 #define ROW_ALIGN	64u
 #define ROW_SHIFT	4u
 
@@ -127,7 +126,7 @@ picture_check_size(const struct picture *p, uint64_t width, uint64_t height,
 		return err_fail(err, -EBADMSG,
 		    "its head says %llux%llu pixels: there are none",
 		    (unsigned long long)width, (unsigned long long)height);
-	if (width > SIDE_MOST || height > SIDE_MOST ||
+	if (width > PICTURE_SIDE_MOST || height > PICTURE_SIDE_MOST ||
 	    width * height > p->limits.pixels)
 		return err_fail(err, -EFBIG, "its head says %llux%llu pixels: "
 		    "more than max-pixels allows", (unsigned long long)width,

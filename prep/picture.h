@@ -38,6 +38,7 @@ struct picture_box {
 	uint32_t x, y, width, height;
 };
 
+#define PICTURE_SIDE_MOST (UINT32_C(1) << 20)	/* pixels */
 #define PICTURE_PIXEL	4u	/* bytes */
 #define PICTURE_SLACK	64u	/* readable behind each row */
 
