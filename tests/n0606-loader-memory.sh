@@ -48,7 +48,7 @@ try() {
 	[ "$(grep -c '^bad' expected)" -eq 2 ] && [ "$(grep -vc '^bad' expected)" -eq 20 ] ||
 	    fail "not 20 samples and a bad one in each epoch"
 	for call in malloc calloc realloc posix_memalign aligned_alloc; do
-		DS_FAIL_LIMIT=${DS_FAIL_LIMIT:-25} fail_calls $call ENOMEM "$loads" set batch=4 size=16 \
+		DS_FAIL_LIMIT=${DS_FAIL_LIMIT:-12} fail_calls $call ENOMEM "$loads" set batch=4 size=16 \
 		    epochs=2 on-bad=skip ledger=ledger "$@"
 	done
 }
