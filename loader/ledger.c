@@ -151,32 +151,24 @@ is_begun(const char *text, size_t len)
 	return true;
 }
 
-/* Is it the line of what the job was given last? */
-static bool
-is_last(const struct ledger_line *line, const struct ledger_place *at)
+static void
+set_last(struct ledger_end *end, const struct ledger_line *line)
 {
-	char text[LEDGER_LINE_MAX];
-	struct ledger_line same;
-	size_t len;
-
-	if (line->epoch != at->last_epoch ||
-	    line->position != at->last_position)
-		return false;
-	len = ledger_line_put(text, line, at->last_name, at->last_item);
-	return ledger_line_parse(&same, text, len - 1) == NULL &&
-	    same.sample_len == line->sample_len &&
-	    memcmp(same.sample, line->sample, same.sample_len) == 0;
+	end->has_last = true;
+	end->epoch = line->epoch;
+	end->position = line->position;
+	memcpy(end->sample, line->sample, line->sample_len);
+	end->sample[line->sample_len] = '\0';
 }
 
 /* Is a line of a place or behind it?  A torn one is: it is delivered again. */
 static int
 judge_line(struct ledger *l, const struct lines *lines, const char *text,
-    size_t len, const struct ledger_place *at, bool *ends_well,
+    size_t len, const struct ledger_line *from, struct ledger_end *end,
     struct ds_err *err)
 {
 	struct ledger_line line;
 	const char *fault;
-	bool behind;
 
 	if (lines->torn && is_begun(text, len))
 		return true;
@@ -184,25 +176,23 @@ judge_line(struct ledger *l, const struct lines *lines, const char *text,
 	if (fault != NULL)
 		return err_fail(err, -EBADMSG, "ledger %s: line %llu: %s",
 		    l->path, (unsigned long long)lines->number, fault);
-	behind = line.epoch > at->epoch || (line.epoch == at->epoch &&
-	    line.position >= at->position);
-	if (!behind)
-		*ends_well = !at->has_last || is_last(&line, at);
-	return behind;
+	if (line.epoch > from->epoch || (line.epoch == from->epoch &&
+	    line.position >= from->position))
+		return true;
+	set_last(end, &line);
+	return false;
 }
 
-/* Where the lines of a place and behind it begin: 1, or 0 if there are none. */
 static int
-find_place(struct ledger *l, struct lines *lines,
-    const struct ledger_place *at, off_t *cut, struct ds_err *err)
+find_end(struct ledger *l, struct lines *lines, const struct ledger_line *from,
+    struct ledger_end *end, struct ds_err *err)
 {
 	int rc, behind, is_behind = false;
-	bool ends_well = true;
 	size_t len = 0;
 	char *text = NULL;
 
 	while ((rc = lines_next(lines, &text, &len)) == 1) {
-		behind = judge_line(l, lines, text, len, at, &ends_well, err);
+		behind = judge_line(l, lines, text, len, from, end, err);
 		if (behind < 0)
 			return behind;
 		if (is_behind && !behind)
@@ -211,39 +201,57 @@ find_place(struct ledger *l, struct lines *lines,
 			    "another job's?", l->path,
 			    (unsigned long long)lines->number,
 			    (unsigned long long)lines->number - 1);
-		if (behind && !is_behind)
-			*cut = (off_t)lines->offset;
+		if (!behind)
+			end->at = (int64_t)lines->next_offset;
 		is_behind = behind;
 	}
 	if (rc == -E2BIG)
 		return err_fail(err, -EBADMSG, "ledger %s: line %llu is too "
 		    "long", l->path, (unsigned long long)lines->number);
-	if (rc == 0 && !ends_well)
-		return err_fail(err, -EBADMSG, "ledger %s: it does not end "
-		    "where the job goes on: is it another job's?", l->path);
-	return rc < 0 ? fail_call(l, rc, err) : is_behind;
+	return rc < 0 ? fail_call(l, rc, err) : 0;
 }
 
 int
-ledger_resume(struct ledger *l, const struct ledger_place *at,
-    struct ds_err *err)
+ledger_find(struct ledger *l, uint64_t epoch, uint64_t position,
+    struct ledger_end *end, struct ds_err *err)
 {
+	struct ledger_line from = { .epoch = epoch, .position = position };
 	struct lines lines;
-	off_t cut = 0;
 	int rc;
 
 	must_be(l, LEDGER_MAGIC);
+	end->at = 0;
+	end->has_last = false;
 	if (!l->is_file)
 		return 0;
 	if (lseek(l->fd, 0, SEEK_SET) < 0)
 		return fail_call(l, -errno, err);
 	if (lines_init(&lines, l->fd, LEDGER_LINE_MAX) < 0)
 		return err_fail(err, -ENOMEM, "ledger %s: no memory", l->path);
-	rc = find_place(l, &lines, at, &cut, err);
+	rc = find_end(l, &lines, &from, end, err);
 	lines_fini(&lines);
-	if (rc > 0 && ftruncate(l->fd, cut) != 0)
+	return rc;
+}
+
+bool
+ledger_ends_with(const struct ledger_end *end, const char *name, uint64_t item)
+{
+	char text[LEDGER_LINE_MAX];
+	struct ledger_line line = { .epoch = 0 };
+	size_t len = ledger_line_put(text, &line, name, item);
+
+	return ledger_line_parse(&line, text, len - 1) == NULL &&
+	    strlen(end->sample) == line.sample_len &&
+	    memcmp(end->sample, line.sample, line.sample_len) == 0;
+}
+
+int
+ledger_cut(struct ledger *l, const struct ledger_end *end, struct ds_err *err)
+{
+	must_be(l, LEDGER_MAGIC);
+	if (l->is_file && ftruncate(l->fd, (off_t)end->at) != 0)
 		return fail_call(l, -errno, err);
-	return rc < 0 ? rc : 0;
+	return 0;
 }
 
 /*--- writing -------------------------------------------------------------*/

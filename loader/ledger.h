@@ -22,6 +22,7 @@
 #include <stdint.h>
 
 #include "destall.h"
+#include "loader/ledger_line.h"
 
 struct ledger;
 
@@ -37,21 +38,24 @@ int ledger_open(struct ledger **out, const char *path, bool append,
 	 * What is no file (a pipe, /dev/null) is written to.  -EEXIST: it has
 	 * lines, without append; -EBUSY: another job writes it. */
 
-/* Where a job goes on, and what it was given last. */
-struct ledger_place {
+/* Where a job goes on in its ledger. */
+struct ledger_end {
+	int64_t		at;		/* the byte */
+	bool		has_last;	/* there are lines before it; the last: */
 	uint64_t	epoch, position;
-	bool		has_last;	/* it is known */
-	uint64_t	last_epoch, last_position;
-	const char	*last_name;	/* of its item */
-	uint64_t	last_item;
+	char		sample[LEDGER_LINE_MAX];	/* as written */
 };
 
-int ledger_resume(struct ledger *l, const struct ledger_place *at,
+int ledger_find(struct ledger *l, uint64_t epoch, uint64_t position,
+    struct ledger_end *end, struct ds_err *err);
+	/* Of one opened to append: where the lines of that place in the stream
+	 * begin, or a torn one, which are delivered again.  -EBADMSG: lines
+	 * that are none, or stand in another order. */
+bool ledger_ends_with(const struct ledger_end *end, const char *name,
+    uint64_t item);
+	/* Is the last sample before it that item? */
+int ledger_cut(struct ledger *l, const struct ledger_end *end,
     struct ds_err *err);
-	/* Of one opened to append: cuts off the lines of that place in the
-	 * stream and behind, and a torn one; nothing is there then, or ends
-	 * with what was given last.  -EBADMSG: it is no ledger, or that of
-	 * another job: nothing is cut then. */
 
 int ledger_batch(struct ledger *l, const struct ds_batch *batch,
     const struct ds_data *data, const struct ledger_skip *skips,

@@ -125,6 +125,9 @@ ds_loader_set(struct ds_loader *loader, const char *name, const char *value,
 
 	if (rc < 0)
 		return rc;
+	if (name == NULL || value == NULL)
+		return err_fail(err, -EINVAL, "an option has a name and a "
+		    "value");
 	must(pthread_mutex_lock(&loader->turn) == 0);
 	if (loader->is_started) {
 		rc = err_fail(err, -EBUSY, "%.64s: too late, there were "

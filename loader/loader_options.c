@@ -162,9 +162,6 @@ loader_options_set(struct loader_options *o, struct ds_prep *prep,
 	const struct arg_option *table = loader_options_table;
 	int rc;
 
-	if (name == NULL || value == NULL)
-		return err_fail(err, -EINVAL, "an option has a name and a "
-		    "value");
 	while (table->name != NULL && strcmp(table->name, name) != 0)
 		table++;
 	if (table->name != NULL)

@@ -25,29 +25,31 @@ room_of(const struct ds_loader *l)
 	return (uint32_t)(l->options.batch < most ? l->options.batch : most);
 }
 
-/* What was given last is the turn before, perhaps of the epoch before; where
- * that ended, with batches that were dropped, is not known. */
+/* Its last line must be of this very order: another job's is not cut. */
 static int
 resume_ledger(struct ds_loader *l, struct ds_err *err)
 {
-	struct ledger_place at = { .epoch = l->given.epoch,
-	    .position = l->given.turn };
-	uint64_t turn = at.position > 0 ? at.position :
-	    plan_samples(&l->plan);
 	struct ds_info info = { .name = NULL };
+	struct ledger_end end;
+	uint64_t item;
+	int rc;
 
-	at.has_last = at.position > 0 ||
-	    (at.epoch > 0 && !l->options.drop_last);
-	if (at.has_last) {
-		at.last_epoch = at.epoch - (at.position == 0);
-		at.last_position = turn - 1;
-		(void)plan_epoch(&l->plan, at.last_epoch);
-		at.last_item = l->items[plan_sample(&l->plan,
-		    plan_position(&l->plan, turn - 1))];
-		(void)ds_data_info(l->data, at.last_item, &info);
-		at.last_name = info.name;
+	rc = ledger_find(l->ledger, l->given.epoch, l->given.turn, &end, err);
+	if (rc < 0)
+		return rc;
+	if (end.has_last && end.position < l->plan.turns) {
+		(void)plan_epoch(&l->plan, end.epoch);
+		item = l->items[plan_sample(&l->plan,
+		    plan_position(&l->plan, end.position))];
+		(void)ds_data_info(l->data, item, &info);
+		if (ledger_ends_with(&end, info.name, item))
+			end.has_last = false;
 	}
-	return ledger_resume(l->ledger, &at, err);
+	if (end.has_last)
+		return err_fail(err, -EBADMSG, "ledger %s: its last sample "
+		    "before the position, %s, is another job's",
+		    l->options.ledger, end.sample);
+	return ledger_cut(l->ledger, &end, err);
 }
 
 static int

@@ -9,9 +9,8 @@ AM_TESTS_ENVIRONMENT = \
 TEST_EXTENSIONS = .sh
 SH_LOG_COMPILER = $(SHELL)
 EXTRA_DIST += %D%/lib.sh %D%/gen.sh %D%/hub.sh %D%/cache.sh %D%/cachecmd.sh \
-	%D%/run.sh %D%/compat.sh %D%/preloaded.sh %D%/faults.sh %D%/suite.sh %D%/emulate.sh \
-	%D%/run.sh %D%/compat.sh %D%/pytest.sh %D%/preloaded.sh %D%/faults.sh %D%/suite.sh \
-	%D%/check-all %D%/fresh-debian
+	%D%/run.sh %D%/compat.sh %D%/preloaded.sh %D%/faults.sh %D%/pytest.sh \
+	%D%/emulate.sh %D%/suite.sh %D%/check-all %D%/fresh-debian
 
 include %D%/harness/local.mk
 

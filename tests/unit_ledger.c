@@ -87,9 +87,10 @@ open_ledger(bool append)
 static int
 resume(uint64_t epoch, uint64_t position)
 {
-	struct ledger_place at = { .epoch = epoch, .position = position };
+	struct ledger_end end;
+	int rc = ledger_find(ledger, epoch, position, &end, &err);
 
-	return ledger_resume(ledger, &at, &err);
+	return rc < 0 ? rc : ledger_cut(ledger, &end, &err);
 }
 
 /* Positions from..from + 3 of items 0..3, sample i of bytes i. */
@@ -298,26 +299,26 @@ what_is_no_file_is_written_to(void **state)
 /*--- going on ------------------------------------------------------------*/
 
 static void
-what_ends_elsewhere_is_another_jobs(void **state)
+what_it_ends_with_is_told(void **state)
 {
-	struct ledger_place at = { .position = 2, .has_last = true,
-	    .last_position = 1, .last_name = "b c" };
+	struct ledger_end end;
 
 	(void)state;
 	write_text(path, "0 0 0 a 00000000\n0 0 1 b%20c 00000000\n0 1 2 d "
 	    "00000000\n");
 	open_ledger(true);
-	assert_int_equal(ledger_resume(ledger, &at, &err), 0);
+	assert_int_equal(ledger_find(ledger, 0, 2, &end, &err), 0);
+	assert_true(end.has_last);
+	assert_int_equal(end.epoch, 0);
+	assert_int_equal(end.position, 1);
+	assert_true(ledger_ends_with(&end, "b c", 7));
+	assert_false(ledger_ends_with(&end, "b", 7));
+	assert_false(ledger_ends_with(&end, NULL, 7));
+	assert_int_equal(count_lines(), 3);
+	assert_int_equal(ledger_cut(ledger, &end, &err), 0);
 	assert_int_equal(count_lines(), 2);
-	at.last_name = "b";
-	assert_int_equal(ledger_resume(ledger, &at, &err), -EBADMSG);
-	assert_non_null(strstr(err.text, "does not end where the job goes"));
-	at = (struct ledger_place){ .position = 3, .has_last = true,
-	    .last_position = 2, .last_name = "b c" };
-	assert_int_equal(ledger_resume(ledger, &at, &err), -EBADMSG);
-	assert_int_equal(count_lines(), 2);
-	at.has_last = false;
-	assert_int_equal(ledger_resume(ledger, &at, &err), 0);
+	assert_int_equal(ledger_find(ledger, 0, 0, &end, &err), 0);
+	assert_false(end.has_last);
 }
 
 static void
@@ -481,7 +482,7 @@ UNIT_MAIN(
 	LEDGER_UNIT(a_full_disk_is_an_error_for_ever),
 	LEDGER_UNIT(it_does_not_go_on_behind_a_gap),
 	LEDGER_UNIT(what_is_no_file_is_written_to),
-	LEDGER_UNIT(what_ends_elsewhere_is_another_jobs),
+	LEDGER_UNIT(what_it_ends_with_is_told),
 	LEDGER_UNIT(a_torn_line_is_cut_off),
 	LEDGER_UNIT(what_comes_again_is_cut_off),
 	LEDGER_UNIT(what_is_not_its_ledger_is_not_cut),

@@ -243,6 +243,42 @@ a_reader_that_is_gone_ends_it_where_it_is(void **state)
 	expect_failure(-EPIPE, "Broken pipe");
 }
 
+/* What a job writes down behind a batch that failed is its own still; another
+ * job's ledger is left alone. */
+static void
+it_goes_on_in_its_own_ledger_only(void **state)
+{
+	char path[512], options[600], position[DS_POSITION_TEXT], name[64];
+	struct ds_batch *b = NULL;
+	int fd;
+
+	(void)state;
+	pictures_name(&files, 5, name);
+	assert_int_equal(pictures_put(&files, name, "", 0), 0);
+	list_again();
+	(void)snprintf(path, sizeof path, "%s/ledger", files.path);
+	(void)snprintf(options, sizeof options,
+	    "batch=4 order=listed ledger=%s", path);
+	open_loader(options);
+	assert_int_equal(ds_loader_next(loader, &b, &err), 1);
+	ds_loader_release(loader, &b);
+	assert_true(ds_loader_next(loader, &b, &err) < 0);
+	assert_int_equal(ds_loader_save(loader, position, &err), 0);
+	open_loader(options);
+	assert_int_equal(ds_loader_restore(loader, position, &err), 0);
+	assert_int_equal(ds_loader_next(loader, &b, &err), 1);
+	assert_int_equal(b->positions[0], 8);
+	ds_loader_close(&loader);
+	fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC);
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, "0 0 0 other.jpg 00000000\n", 25), 25);
+	close(fd);
+	open_loader(options);
+	assert_int_equal(ds_loader_restore(loader, position, &err), 0);
+	assert_int_equal(ds_loader_next(loader, &b, &err), -EBADMSG);
+	assert_non_null(strstr(err.text, "other.jpg, is another job's"));
+}
+
 /*--- what is not needed --------------------------------------------------*/
 
 static uint64_t
@@ -458,6 +494,7 @@ UNIT_MAIN(
     OWN_UNIT(a_bad_one_beside_ours_is_counted_once),
     OWN_UNIT(a_full_disk_ends_it_where_it_is),
     OWN_UNIT(a_reader_that_is_gone_ends_it_where_it_is),
+    OWN_UNIT(it_goes_on_in_its_own_ledger_only),
     OWN_UNIT(files_past_max_bytes_are_not_read),
     OWN_UNIT(room_is_that_of_an_epoch),
     OWN_UNIT(one_that_is_damaged_is_never_given),

@@ -76,6 +76,7 @@ write_ledger(const char *path, char **resume, const struct ds_data *data,
     const uint64_t *items, uint64_t nr, struct ds_err *err)
 {
 	uint64_t epoch = 0, at = 0;
+	struct ledger_end end;
 	struct ledger *l = NULL;
 	int rc, closed;
 
@@ -85,8 +86,9 @@ write_ledger(const char *path, char **resume, const struct ds_data *data,
 	}
 	rc = ledger_open(&l, path, resume[0] != NULL, 1, err);
 	if (rc == 0 && resume[0] != NULL)
-		rc = ledger_resume(l, &(struct ledger_place){ .epoch = epoch,
-		    .position = at }, err);
+		rc = ledger_find(l, epoch, at, &end, err);
+	if (rc == 0 && resume[0] != NULL)
+		rc = ledger_cut(l, &end, err);
 	for (; rc == 0 && at < nr; at += BATCH)
 		rc = deliver(l, data, items, epoch, at,
 		    at + BATCH < nr ? at + BATCH : nr, err);
