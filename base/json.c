@@ -58,6 +58,34 @@ write_stdout(const char *text, struct ds_err *err)
 	return 0;
 }
 
+json_t *
+json_must(json_t *value)
+{
+	if (value == NULL)
+		say_no_memory();
+	return value;
+}
+
+void
+json_put(json_t *object, const char *key, json_t *value)
+{
+	if (json_object_set_new(object, key, json_must(value)) != 0)
+		say_no_memory();
+}
+
+void
+json_put_count(json_t *object, const char *key, uint64_t n)
+{
+	json_put(object, key, json_integer((json_int_t)n));
+}
+
+void
+json_append(json_t *array, json_t *value)
+{
+	if (json_array_append_new(array, json_must(value)) != 0)
+		say_no_memory();
+}
+
 int
 json_doc_write(json_t *doc, const char *path, struct ds_err *err)
 {

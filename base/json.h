@@ -10,6 +10,8 @@
 #ifndef BASE_JSON_H
 #define BASE_JSON_H
 
+#include <stdint.h>
+
 #include <jansson.h>
 #include <stddef.h>
 
@@ -22,6 +24,13 @@ json_t *json_doc_new(void);
 
 json_t *json_text(const char *bytes);
 	/* A string value of any bytes: those that are not UTF-8 become \xNN. */
+
+/* These make and fill documents; memory that there is none of ends the
+ * command. */
+json_t *json_must(json_t *value);
+void json_put(json_t *object, const char *key, json_t *value);
+void json_put_count(json_t *object, const char *key, uint64_t n);
+void json_append(json_t *array, json_t *value);
 
 int json_doc_write(json_t *doc, const char *path, struct ds_err *err);
 	/* Takes the document over and writes it to standard output, or, if

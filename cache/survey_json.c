@@ -16,38 +16,10 @@
 #include "base/json.h"
 #include "base/say.h"
 
-static json_t *
-must_have(json_t *value)
-{
-	if (value == NULL)
-		say_no_memory();
-	return value;
-}
-
-static void
-put(json_t *object, const char *key, json_t *value)
-{
-	if (json_object_set_new(object, key, must_have(value)) != 0)
-		say_no_memory();
-}
-
-static void
-put_count(json_t *object, const char *key, uint64_t n)
-{
-	put(object, key, json_integer((json_int_t)n));
-}
-
 static void
 put_us(json_t *object, const char *key, uint64_t ns)
 {
-	put(object, key, json_real((double)ns / 1000));
-}
-
-static void
-append(json_t *array, json_t *value)
-{
-	if (json_array_append_new(array, value) != 0)
-		say_no_memory();
+	json_put(object, key, json_real((double)ns / 1000));
 }
 
 /*--- data sets -----------------------------------------------------------*/
@@ -79,16 +51,16 @@ static const struct {
 static json_t *
 make_set(const struct survey_set *s)
 {
-	json_t *set = must_have(json_object());
+	json_t *set = json_must(json_object());
 	uint64_t cap = s->word[CACHE_STAT_CAP_BYTES];
 
-	put(set, "root", json_text(s->root));
+	json_put(set, "root", json_text(s->root));
 	for (unsigned i = 0; i < sizeof counts / sizeof counts[0]; i++)
-		put_count(set, counts[i].key, s->word[counts[i].word]);
-	put(set, "cap_bytes", cap > 0 ? json_integer((json_int_t)cap) :
+		json_put_count(set, counts[i].key, s->word[counts[i].word]);
+	json_put(set, "cap_bytes", cap > 0 ? json_integer((json_int_t)cap) :
 	    json_null());
-	put(set, "in_use", json_boolean(s->in_use));
-	put(set, "admission", json_string(s->closed ? "closed" : "open"));
+	json_put(set, "in_use", json_boolean(s->in_use));
+	json_put(set, "admission", json_string(s->closed ? "closed" : "open"));
 	put_us(set, "fetch_p50_us", s->word[CACHE_STAT_FETCH_P50_NS]);
 	put_us(set, "fetch_p99_us", s->word[CACHE_STAT_FETCH_P99_NS]);
 	put_us(set, "fetch_max_us", s->word[CACHE_STAT_FETCH_MAX_NS]);
@@ -112,39 +84,39 @@ static json_t *
 make_job(const struct survey *s, const struct survey_job *j)
 {
 	const struct survey_set *set = survey_find(s, j->set);
-	json_t *job = must_have(json_object());
+	json_t *job = json_must(json_object());
 
-	put_count(job, "pid", pid_of(j->name));
-	put(job, "name", json_text(j->name));
-	put(job, "live", json_boolean(j->live));
-	put(job, "root", set != NULL ? json_text(set->root) : json_null());
-	put_count(job, "hits", j->count[COUNT_HITS]);
-	put_count(job, "misses", j->count[COUNT_MISSES]);
-	put_count(job, "storage_reads", j->count[COUNT_STORAGE_READS]);
-	put_count(job, "storage_bytes", j->count[COUNT_STORAGE_BYTES]);
-	put_count(job, "failures", j->count[COUNT_FAILURES]);
+	json_put_count(job, "pid", pid_of(j->name));
+	json_put(job, "name", json_text(j->name));
+	json_put(job, "live", json_boolean(j->live));
+	json_put(job, "root", set != NULL ? json_text(set->root) : json_null());
+	json_put_count(job, "hits", j->count[COUNT_HITS]);
+	json_put_count(job, "misses", j->count[COUNT_MISSES]);
+	json_put_count(job, "storage_reads", j->count[COUNT_STORAGE_READS]);
+	json_put_count(job, "storage_bytes", j->count[COUNT_STORAGE_BYTES]);
+	json_put_count(job, "failures", j->count[COUNT_FAILURES]);
 	return job;
 }
 
 static json_t *
 make_hub(const struct survey_hub *h)
 {
-	json_t *hub = must_have(json_object());
+	json_t *hub = json_must(json_object());
 	char generation[17];
 
 	/* A name, and more than the integers of many readers. */
 	(void)snprintf(generation, sizeof generation, "%016" PRIx64,
 	    h->generation);
-	put_count(hub, "pid", h->pid);
-	put(hub, "generation", json_string(generation));
-	put(hub, "up_seconds", json_real((double)h->up_ns / (double)NS_PER_S));
-	put_count(hub, "clients", h->clients);
-	put_count(hub, "connects", h->connects);
-	put_count(hub, "deaths", h->deaths);
-	put_count(hub, "refused", h->refused);
-	put_count(hub, "expelled", h->expelled);
-	put_count(hub, "turns", h->turns);
-	put_count(hub, "turns_over_1ms_cpu", h->turns_over_1ms);
+	json_put_count(hub, "pid", h->pid);
+	json_put(hub, "generation", json_string(generation));
+	json_put(hub, "up_seconds", json_real((double)h->up_ns / (double)NS_PER_S));
+	json_put_count(hub, "clients", h->clients);
+	json_put_count(hub, "connects", h->connects);
+	json_put_count(hub, "deaths", h->deaths);
+	json_put_count(hub, "refused", h->refused);
+	json_put_count(hub, "expelled", h->expelled);
+	json_put_count(hub, "turns", h->turns);
+	json_put_count(hub, "turns_over_1ms_cpu", h->turns_over_1ms);
 	put_us(hub, "longest_turn_cpu_us", h->longest_turn_cpu_ns);
 	put_us(hub, "longest_turn_wall_us", h->longest_turn_wall_ns);
 	return hub;
@@ -155,16 +127,16 @@ survey_write_json(const struct survey *s, const char *path,
     struct ds_err *err)
 {
 	json_t *doc = json_doc_new();
-	json_t *sets = must_have(json_array()), *jobs = must_have(json_array());
+	json_t *sets = json_must(json_array()), *jobs = json_must(json_array());
 
 	for (size_t i = 0; i < s->nr_sets; i++)
-		append(sets, make_set(&s->sets[i]));
+		json_append(sets, make_set(&s->sets[i]));
 	for (size_t i = 0; i < s->nr_jobs; i++)
-		append(jobs, make_job(s, &s->jobs[i]));
-	put(doc, "datasets", sets);
-	put_count(doc, "budget_bytes", s->hub.budget_bytes);
-	put_count(doc, "used_bytes", s->hub.used_bytes);
-	put(doc, "jobs", jobs);
-	put(doc, "hub", make_hub(&s->hub));
+		json_append(jobs, make_job(s, &s->jobs[i]));
+	json_put(doc, "datasets", sets);
+	json_put_count(doc, "budget_bytes", s->hub.budget_bytes);
+	json_put_count(doc, "used_bytes", s->hub.used_bytes);
+	json_put(doc, "jobs", jobs);
+	json_put(doc, "hub", make_hub(&s->hub));
 	return json_doc_write(doc, path, err);
 }

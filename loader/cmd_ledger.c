@@ -116,30 +116,17 @@ say_notes(const struct ledger_findings *f)
 
 /*--- JSON ----------------------------------------------------------------*/
 
-static void
-put(json_t *object, const char *key, json_t *value)
-{
-	if (value == NULL || json_object_set_new(object, key, value) != 0)
-		say_no_memory();
-}
-
-static void
-put_count(json_t *object, const char *key, uint64_t n)
-{
-	put(object, key, json_integer((json_int_t)n));
-}
-
 static json_t *
 json_file(const struct ledger_file *file)
 {
 	json_t *o = json_object();
 
-	put(o, "path", json_text(file->path));
-	put_count(o, "epochs", file->epochs);
-	put_count(o, "samples", file->samples);
-	put_count(o, "skipped", file->skipped);
-	put(o, "cut", json_boolean(file->cut));
-	put(o, "torn", json_boolean(file->torn));
+	json_put(o, "path", json_text(file->path));
+	json_put_count(o, "epochs", file->epochs);
+	json_put_count(o, "samples", file->samples);
+	json_put_count(o, "skipped", file->skipped);
+	json_put(o, "cut", json_boolean(file->cut));
+	json_put(o, "torn", json_boolean(file->torn));
 	return o;
 }
 
@@ -151,9 +138,9 @@ json_violation(const struct ledger_findings *f, const struct ds_err *err)
 	if (f->bad_file == NULL)
 		return json_null();
 	o = json_object();
-	put(o, "file", json_text(f->bad_file));
-	put_count(o, "line", f->bad_line);
-	put(o, "text", json_text(err->text));
+	json_put(o, "file", json_text(f->bad_file));
+	json_put_count(o, "line", f->bad_line);
+	json_put(o, "text", json_text(err->text));
 	return o;
 }
 
@@ -163,17 +150,17 @@ write_json(const struct ledger_findings *f, const struct ds_err *violation,
 {
 	json_t *doc = json_doc_new(), *files = json_array();
 
-	put(doc, "files", files);
+	json_put(doc, "files", files);
 	for (size_t i = 0; i < f->nr_files; i++) {
 		if (json_array_append_new(files, json_file(&f->files[i])) != 0)
 			say_no_memory();
 	}
-	put_count(doc, "epochs", f->epochs);
-	put_count(doc, "samples", f->samples);
-	put_count(doc, "skipped", f->skipped);
-	put(doc, "samples_per_epoch", f->per_epoch > 0 ?
+	json_put_count(doc, "epochs", f->epochs);
+	json_put_count(doc, "samples", f->samples);
+	json_put_count(doc, "skipped", f->skipped);
+	json_put(doc, "samples_per_epoch", f->per_epoch > 0 ?
 	    json_integer((json_int_t)f->per_epoch) : json_null());
-	put(doc, "violation", json_violation(f, violation));
+	json_put(doc, "violation", json_violation(f, violation));
 	return json_doc_write(doc, path, err);
 }
 

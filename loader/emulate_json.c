@@ -12,26 +12,11 @@
 #include "destall.h"
 #include "loader/emulate.h"
 
-static json_t *
-must_have(json_t *value)
-{
-	if (value == NULL)
-		say_no_memory();
-	return value;
-}
-
-static void
-append(json_t *array, json_t *value)
-{
-	if (json_array_append_new(array, must_have(value)) != 0)
-		say_no_memory();
-}
-
 /* Members of the second into the first. */
 static void
 add(json_t *object, json_t *more)
 {
-	if (json_object_update(object, must_have(more)) != 0)
+	if (json_object_update(object, json_must(more)) != 0)
 		say_no_memory();
 	json_decref(more);
 }
@@ -45,7 +30,7 @@ seconds(uint64_t ns)
 static json_t *
 make_speed(const struct emulate_epoch *at)
 {
-	return must_have(json_pack("{sI sf sf sf}",
+	return json_must(json_pack("{sI sf sf sf}",
 	    "samples", (json_int_t)at->samples,
 	    "seconds", seconds(at->elapsed_ns),
 	    "samples_per_s", emulate_rate(at),
@@ -55,19 +40,19 @@ make_speed(const struct emulate_epoch *at)
 static json_t *
 make_epochs(const struct emulate_result *r)
 {
-	json_t *list = must_have(json_array()), *one;
+	json_t *list = json_must(json_array()), *one;
 
 	for (size_t i = 0; i < r->nr_epochs; i++) {
 		const struct emulate_epoch *at = &r->epochs[i];
 
-		one = must_have(json_pack("{sI}",
+		one = json_must(json_pack("{sI}",
 		    "epoch", (json_int_t)at->epoch));
 		add(one, make_speed(at));
 		add(one, json_pack("{sI sb}",
 		    "skipped", (json_int_t)at->skipped,
 		    "complete",
 		    (int)(at->samples + at->skipped == r->samples)));
-		append(list, one);
+		json_append(list, one);
 	}
 	return list;
 }
@@ -75,14 +60,14 @@ make_epochs(const struct emulate_result *r)
 static json_t *
 make_bad(const struct emulate *e)
 {
-	json_t *list = must_have(json_array());
+	json_t *list = json_must(json_array());
 	struct ds_info info;
 	struct ds_bad bad;
 
 	for (uint64_t i = 0; ds_loader_bad(e->loader, i, &bad) == 0; i++) {
 		if (ds_data_info(e->data, bad.item, &info) < 0)
 			info.name = "";
-		append(list, json_pack("{so sI sI so}",
+		json_append(list, json_pack("{so sI sI so}",
 		    "sample", json_text(info.name),
 		    "epoch", (json_int_t)bad.epoch,
 		    "position", (json_int_t)bad.position,
@@ -97,7 +82,7 @@ make_cache(const struct emulate *e)
 	struct ds_counts c;
 
 	ds_data_counts(e->data, &c);
-	return must_have(json_pack("{sb sI sI sI sI}",
+	return json_must(json_pack("{sb sI sI sI sI}",
 	    "in_use", (int)(e->hub != NULL && c.cached != 0),
 	    "hits", (json_int_t)c.hits,
 	    "misses", (json_int_t)c.misses,
@@ -111,7 +96,7 @@ make_loader(const struct emulate *e)
 	struct ds_loader_counts c;
 
 	ds_loader_counts(e->loader, &c);
-	return must_have(json_pack("{sI sI sI sI sI sI sf sf sI}",
+	return json_must(json_pack("{sI sI sI sI sI sI sf sf sI}",
 	    "threads", (json_int_t)c.threads,
 	    "readers", (json_int_t)c.readers,
 	    "skipped", (json_int_t)c.skipped,
@@ -127,7 +112,7 @@ make_loader(const struct emulate *e)
 static json_t *
 make_set(const struct arg_list *set)
 {
-	json_t *object = must_have(json_object());
+	json_t *object = json_must(json_object());
 	char name[EMULATE_NAME];
 
 	for (unsigned i = 0; i < set->nr; i++) {
@@ -142,7 +127,7 @@ make_set(const struct arg_list *set)
 static json_t *
 make_options(const struct emulate_options *o)
 {
-	return must_have(json_pack("{so sI sI sf ss ss ss so}",
+	return json_must(json_pack("{so sI sI sf ss ss ss so}",
 	    "data", json_text(o->data),
 	    "batch", (json_int_t)o->batch,
 	    "seed", (json_int_t)o->seed,

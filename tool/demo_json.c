@@ -12,35 +12,20 @@
 #include "base/say.h"
 
 static json_t *
-must_have(json_t *value)
-{
-	if (value == NULL)
-		say_no_memory();
-	return value;
-}
-
-static void
-append(json_t *array, json_t *value)
-{
-	if (json_array_append_new(array, must_have(value)) != 0)
-		say_no_memory();
-}
-
-static json_t *
 make_run(const struct demo_found *f, enum demo_run run)
 {
-	json_t *bytes = must_have(json_array());
-	json_t *seconds = must_have(json_array());
+	json_t *bytes = json_must(json_array());
+	json_t *seconds = json_must(json_array());
 	uint64_t n;
 
 	for (unsigned e = 0; e < DEMO_EPOCHS; e++) {
 		n = demo_storage(f, run, e);
-		append(bytes, n == DEMO_NOT_COUNTED ? json_null() :
+		json_append(bytes, n == DEMO_NOT_COUNTED ? json_null() :
 		    json_integer((json_int_t)n));
-		append(seconds, json_real(
+		json_append(seconds, json_real(
 		    (double)f->epoch[run][e].elapsed_ns / (double)NS_PER_S));
 	}
-	return must_have(json_pack("{ss so so}", "cache",
+	return json_must(json_pack("{ss so so}", "cache",
 	    run == DEMO_DESTALL ? "destall" : f->limit_bytes > 0 ?
 	    "page_cache" : "none", "storage_bytes", bytes, "seconds",
 	    seconds));
@@ -50,12 +35,12 @@ static json_t *
 make_destall(const struct demo_found *f)
 {
 	json_t *run = make_run(f, DEMO_DESTALL), *more;
-	json_t *reads = must_have(json_array());
+	json_t *reads = json_must(json_array());
 
 	for (unsigned e = 0; e < DEMO_EPOCHS; e++)
-		append(reads, json_integer(
+		json_append(reads, json_integer(
 		    (json_int_t)f->epoch[DEMO_DESTALL][e].reads));
-	more = must_have(json_pack("{so sI sI}", "storage_reads", reads,
+	more = json_must(json_pack("{so sI sI}", "storage_reads", reads,
 	    "cached_items", (json_int_t)f->held.items,
 	    "cached_bytes", (json_int_t)f->held.bytes));
 	if (json_object_update(run, more) != 0)
@@ -71,16 +56,16 @@ make_computed(const struct demo_found *f, enum demo_cache c)
 		[DEMO_LRU] = "lru", [DEMO_RANDOM] = "random_replacement",
 		[DEMO_MINIO] = "minio",
 	};
-	json_t *reads = must_have(json_array());
-	json_t *bytes = must_have(json_array());
+	json_t *reads = json_must(json_array());
+	json_t *bytes = json_must(json_array());
 
 	for (unsigned e = 0; e < DEMO_EPOCHS; e++) {
-		append(reads, json_integer(
+		json_append(reads, json_integer(
 		    (json_int_t)f->law.miss[c][e].items));
-		append(bytes, json_integer(
+		json_append(bytes, json_integer(
 		    (json_int_t)f->law.miss[c][e].bytes));
 	}
-	return must_have(json_pack("{ss so so}", "cache", names[c],
+	return json_must(json_pack("{ss so so}", "cache", names[c],
 	    "storage_bytes", bytes, "storage_reads", reads));
 }
 
@@ -89,13 +74,13 @@ demo_write_json(const struct demo_found *f, const char *path,
     struct ds_err *err)
 {
 	json_t *doc = json_doc_new(), *more;
-	json_t *measured = must_have(json_array());
-	json_t *computed = must_have(json_array());
+	json_t *measured = json_must(json_array());
+	json_t *computed = json_must(json_array());
 
-	append(measured, make_run(f, DEMO_PLAIN));
-	append(measured, make_destall(f));
+	json_append(measured, make_run(f, DEMO_PLAIN));
+	json_append(measured, make_destall(f));
 	for (unsigned c = 0; c < DEMO_CACHES; c++)
-		append(computed, make_computed(f, c));
+		json_append(computed, make_computed(f, c));
 	more = json_pack("{sI sI sf sI sI so sb so so sf}",
 	    "items", (json_int_t)f->law.items,
 	    "bytes", (json_int_t)f->bytes,
