@@ -2,23 +2,8 @@
 # c0403: the example of doc/examples is built by the command that it names,
 # against the library of this build, and does what it says.
 . "${top_srcdir:?run by make check}/tests/lib.sh"
-need pkg-config
-need cc
-[ -e "$top_builddir/.libs/libdestall.so" ] || skip "no shared library in this build"
-! is_sanitized || skip "a sanitized library wants a sanitized program"
-
-# As if it were installed.
-sed -e "s|^libdir=.*|libdir=$top_builddir/.libs|" \
-    -e "s|^includedir=.*|includedir=$top_srcdir|" \
-    "$top_builddir/destall.pc" > destall.pc
-export PKG_CONFIG_PATH="$PWD" LD_LIBRARY_PATH="$top_builddir/.libs"
-
-cp "$top_srcdir/doc/examples/epochs.c" .
-command=$(sed -n 's/^ \*  *\(cc .*\)/\1/p' epochs.c)
-[ -n "$command" ] || fail "the example does not say how it is built"
-eval "$command" || fail "the example cannot be built"
-cc -std=c11 -pedantic -Wall -Wextra -Werror -fsyntax-only -I. -I"$top_srcdir" epochs.c ||
-    fail "the example is not clean"
+. "$top_srcdir/tests/examples.sh"
+build_example epochs
 
 mkdir data data/a
 i=0
