@@ -247,6 +247,7 @@ scenarios = \
 	%D%/x0503-exec-segv.sh \
 	%D%/x0504-insert-signal.sh \
 	%D%/x0603-emulate-kill.sh \
+	%D%/x0604-emulate-hub.sh \
 	%D%/x0700-hub-killed.sh \
 	%D%/x0701-reader-killed.sh
 # end of scenarios
