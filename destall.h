@@ -204,6 +204,133 @@ DS_EXPORT int ds_prep_run(struct ds_prep *prep, const void *bytes, size_t len,
 	 * that is not read; -EFBIG, -ETIME: past a limit; -ENOMEM; -EINVAL:
 	 * the cut is not within the picture. */
 
+/*--- the stage -----------------------------------------------------------*/
+
+/* Several jobs that want the same batches make each of them once.
+ *
+ * A stream is what a loader would deliver; its epochs are passes; a pass is
+ * made in units of some samples each.  Whoever attaches to a pass may make
+ * units: lease one, fill it, publish it.  Whoever begins a pass is a member: it
+ * takes each unit once, in ascending order, or makes it itself, and is waited
+ * for until it ends.  The two may be different processes of a job: workers make
+ * and the main process takes.
+ *
+ * All that can go wrong here means the same: make it yourself.  Every unit can
+ * be made by everyone, with the same bytes. */
+
+struct ds_stage;
+struct ds_pass;
+
+DS_EXPORT const struct ds_option *ds_stage_options(void);
+
+DS_EXPORT int ds_stage_open(struct ds_stage **out, struct ds_hub *hub,
+    struct ds_err *err);
+	/* A stream, as set up by ds_stage_set(); DESTALL_GROUP,
+	 * DESTALL_WINDOW, DESTALL_LAG are what the options of those names are
+	 * unless set.  -EINVAL: a variable that cannot be understood. */
+
+DS_EXPORT int ds_stage_set(struct ds_stage *stage, const char *name,
+    const char *value, struct ds_err *err);
+	/* Before the first pass; as ds_prep_set(). */
+
+DS_EXPORT void ds_stage_close(struct ds_stage **stage);
+	/* Its passes must have been closed.  What is still held of it is gone
+	 * then. */
+
+#define DS_ANY UINT64_MAX	/* an epoch, a unit: where the others are */
+
+struct ds_pass_info {
+	uint64_t seed;		/* of the order and all else that is random */
+	uint64_t epoch;
+	uint64_t units;
+	uint32_t unit;		/* samples in each but the last */
+	uint32_t jobs;		/* that are members now */
+};
+
+DS_EXPORT int ds_pass_open(struct ds_pass **out, struct ds_stage *stage,
+    uint64_t epoch, uint64_t at, struct ds_pass_info *info,
+    struct ds_err *err);
+	/* Attaches to an epoch, near the unit `at`.  -ESTALE: the hub is gone;
+	 * -ENOSPC, -EUSERS...: load alone. */
+
+DS_EXPORT void ds_pass_close(struct ds_pass **pass);
+	/* Ends it, too.  Leases that are out are given up. */
+
+/* Making. */
+
+struct ds_lease {
+	uint64_t unit;
+	void	*bytes;		/* NULL: ds_pass_room() finds memory */
+	size_t	room;
+	uint32_t generation, slot;	/* the library's */
+	uint64_t since_ns;
+};
+
+DS_EXPORT int ds_pass_lease(struct ds_pass *pass, unsigned wait_ms,
+    struct ds_lease *lease, struct ds_err *err);
+	/* 1: a unit to make, in memory of the size that the option "bytes"
+	 * has; 0: nothing to make within wait_ms; -ESTALE: the hub is gone. */
+
+DS_EXPORT int ds_pass_room(struct ds_pass *pass, struct ds_lease *lease,
+    size_t bytes, struct ds_err *err);
+	/* 0: there is memory; -ENOSPC: not now; -EFBIG: never.  Then the lease
+	 * is ended: keep what was made for this job, if it needs it. */
+
+DS_EXPORT int ds_pass_publish(struct ds_pass *pass, struct ds_lease *lease,
+    size_t bytes, uint64_t hash, uint64_t make_ns, struct ds_err *err);
+	/* hash: of what it is made of, in its order.  make_ns: the time it took,
+	 * of all threads together; 0: since the lease. */
+
+#define DS_GIVE_UP_LATER	0	/* another may try */
+#define DS_GIVE_UP_ALONE	1	/* it failed: everyone makes it himself,
+					 * and sees why */
+
+DS_EXPORT void ds_pass_give_up(struct ds_pass *pass, struct ds_lease *lease,
+    unsigned how);
+
+/* Taking. */
+
+DS_EXPORT int ds_pass_begin(struct ds_pass *pass, uint64_t at, uint64_t end,
+    uint64_t *start, struct ds_err *err);
+	/* Becomes a member, for units from `at` (or DS_ANY: *start tells) to
+	 * before `end`.  1: begun; 0: `at` has been made and is gone already:
+	 * make it yourself, and try again at the next; -ESTALE. */
+
+struct ds_taken {
+	void	*bytes;		/* the job may write to them */
+	size_t	len;
+	uint64_t unit, hash;
+	uint32_t is_own;	/* this job made it */
+	void	*priv;		/* the library's */
+};
+
+#define DS_TAKE_WAIT	0	/* not there yet */
+#define DS_TAKEN	1
+#define DS_TAKE_SELF	2	/* make this one yourself, then ds_pass_skip() */
+#define DS_TAKE_DETACHED 3	/* this job was too slow for the others: make
+				 * this and all later ones yourself */
+
+DS_EXPORT int ds_pass_take(struct ds_pass *pass, uint64_t unit,
+    unsigned wait_ms, struct ds_taken *taken, struct ds_err *err);
+	/* One of the above, or -ESTALE: as DS_TAKE_DETACHED, for the hub is
+	 * gone.  Units ascend. */
+
+DS_EXPORT void ds_pass_skip(struct ds_pass *pass, uint64_t unit);
+	/* This job made it itself. */
+
+DS_EXPORT void ds_pass_delivered(struct ds_pass *pass, uint64_t samples);
+	/* For `destall top` and the policy of waiting. */
+
+DS_EXPORT void ds_stage_release(struct ds_stage *stage,
+    struct ds_taken *taken);
+	/* At any time, in any order, also when the pass is closed. */
+
+DS_EXPORT void ds_pass_end(struct ds_pass *pass);
+	/* No member any more: nobody waits for it.  What it holds is private. */
+
+DS_EXPORT int ds_pass_is_alive(struct ds_pass *pass);
+	/* 1, or 0: the hub is gone. */
+
 /*--- the loader ----------------------------------------------------------*/
 
 struct ds_loader;

@@ -8,5 +8,6 @@ EXTRA_DIST += \
 	%D%/examples/train.c \
 	%D%/glossary.md \
 	%D%/performance.md \
-	%D%/reliability.md
+	%D%/reliability.md \
+	%D%/stage.md
 # end of EXTRA_DIST

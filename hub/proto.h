@@ -21,7 +21,7 @@
  *   PING       nothing                     -> DONE
  *   STOP       nothing                     -> DONE, and the hub leaves
  *
- * Those of the cache: cache/messages.h.
+ * Those of the cache: cache/messages.h; of the stage: stage/messages.h.
  */
 
 #ifndef HUB_PROTO_H
@@ -36,6 +36,8 @@ enum hub_message {
 	MSG_STOP,
 	MSG_CACHE_FIRST = 0x100,
 	MSG_CACHE_LAST = 0x1ff,
+	MSG_STAGE_FIRST = 0x200,
+	MSG_STAGE_LAST = 0x2ff,
 };
 
 #define HUB_VERSION_MAX	64u	/* bytes of a version */

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # a0001: a file includes headers of its own folder and of folders to its left:
 #
-#     base <- hub <- cache <- preload <- prep <- loader <- tool
+#     base <- hub <- cache <- preload <- prep <- stage <- loader <- tool
 #     base <- reports <- analyzer <- tool
 #
 # Everyone may include destall.h; the analyzer reaches the data side through it.
@@ -14,12 +14,13 @@ allowed() {
 	cache)		echo base hub cache ;;
 	preload)	echo base hub cache preload ;;
 	prep)		echo base prep ;;
-	loader)		echo base hub cache preload prep loader ;;
+	stage)		echo base hub stage ;;
+	loader)		echo base hub cache preload prep stage loader ;;
 	reports)	echo base reports ;;
 	analyzer)	echo base reports analyzer ;;
-	tool)		echo base hub cache preload prep loader reports analyzer tool ;;
+	tool)		echo base hub cache preload prep stage loader reports analyzer tool ;;
 	man)		echo base tool ;;
-	tests)		echo base hub cache preload prep loader reports analyzer tool tests ;;
+	tests)		echo base hub cache preload prep stage loader reports analyzer tool tests ;;
 	*)		fail "folder $1 has no place in the order of includes" ;;
 	esac
 }

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * line.h: the rules of a pass: who makes which unit, who may take it, and when
+ * its memory is free.  Runs in the hub; pure: no I/O, no clock, no memory of
+ * its own, so that a model can drive it through every order of events
+ * (tests/model).
+ *
+ * A pass is one epoch of a stream for those jobs that are near each other.  Its
+ * units 0 .. units - 1 are made in about this order; those in the window,
+ * base .. base + window - 1, are FREE, LEASED, STAGED or ALONE; those before it
+ * are retired.
+ *
+ * A place is one process: it makes units, or is a member, or both.
+ *
+ *     NONE -> MAKER -> LIVE -> MAKER -> NONE       attach, begin, end, leave
+ *                       |        ^
+ *                       +-> DETACHED               until it says so
+ *
+ *  1. A unit has one lease at a time.
+ *  2. What a lease's holder says counts only with the generation of that lease:
+ *     whoever is late is refused, and counted.
+ *  3. A unit is made once, unless its maker died, gave up, or was late.
+ *  4. What is STAGED stays STAGED, with the same slot, until it is retired; it
+ *     is retired only when every LIVE member has released it.
+ *  5. The slot of a retired unit is pinned while a DETACHED place may look at
+ *     it: one that was LIVE while it was STAGED, and had not released it.
+ *  6. A member begins within the window, at `start`, and is owed every unit
+ *     from there to its end exactly once, by taking or by making it itself.
+ *  7. No unit is leased further than `ahead` beyond the member that is first.
+ *  8. Retiring is lazy: only for room, in the window or in memory.
+ *  9. A member waits for another only for room in the window, and never for
+ *     one of its own job.
+ */
+
+#ifndef STAGE_LINE_H
+#define STAGE_LINE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define LINE_RING	1024u	/* units in a window at most; a power of two */
+#define LINE_PLACES	512u
+#define LINE_GENERATIONS (1u << 24)
+#define LINE_ANY	UINT64_MAX
+#define LINE_NOBODY	UINT32_MAX
+#define LINE_NO_SLOT	0u
+
+enum unit_state { UNIT_FREE, UNIT_LEASED, UNIT_STAGED, UNIT_ALONE };
+enum place_state { PLACE_NONE, PLACE_MAKER, PLACE_LIVE, PLACE_DETACHED };
+
+struct line_unit {
+	uint32_t	state;		/* enum unit_state */
+	uint32_t	generation;	/* of its last lease */
+	uint32_t	maker;		/* LEASED: its holder's place;
+					 * else LINE_NOBODY */
+	uint32_t	slot;		/* STAGED */
+	uint32_t	is_late;	/* LEASED: another may have it */
+	uint32_t	unused;
+};
+
+struct line_place {
+	uint32_t	state;		/* enum place_state */
+	uint32_t	leases;		/* out now */
+	uint64_t	job;
+	uint64_t	start, end;	/* LIVE: the units it is owed */
+	uint64_t	taken, released;
+	uint64_t	waits;		/* for this unit, or LINE_ANY: it does
+					 * not */
+	uint64_t	pin_end;	/* DETACHED: it may look at units from
+					 * released to here */
+};
+
+struct line {
+	uint64_t	units;		/* of the pass */
+	uint64_t	window;		/* of them, at most */
+	uint64_t	base;
+	uint64_t	front;		/* no unit from here on was ever leased */
+	uint64_t	ahead;
+	uint32_t	ring;		/* entries of unit[], a power of two */
+	uint32_t	nr_places;	/* of place[] */
+	uint32_t	members;	/* LIVE */
+	uint32_t	leases;
+	bool		begun;		/* there was a member, ever */
+	uint64_t	made, alone, late, revoked, detached;	/* ever */
+	struct line_unit  *unit;	/* unit u is at u % ring */
+	struct line_place *place;
+
+	/* What the rules want done; may be NULL. */
+	void		(*changed)(void *arg, uint64_t unit);
+			/* its state, generation, maker or slot */
+	void		(*retired)(void *arg, uint64_t unit, uint32_t slot);
+			/* it left the window; slot: it had been STAGED.  Ask
+			 * line_pinned() whether that is free */
+	void		*arg;
+};
+
+void line_init(struct line *l, uint64_t units, uint64_t window, uint64_t at,
+    struct line_unit *unit, uint32_t ring, struct line_place *place,
+    uint32_t nr_places);
+	/* base = front = at; all units FREE, all places NONE. */
+
+/*--- places --------------------------------------------------------------*/
+
+int line_attach(struct line *l, uint64_t job);
+	/* A place, as MAKER; -EUSERS: there is none left. */
+
+int line_begin(struct line *l, uint32_t p, uint64_t at, uint64_t end,
+    uint64_t *start);
+	/* A MAKER becomes LIVE.  at LINE_ANY: where it shares most without
+	 * holding anybody up.  0; -EAGAIN: at has left the window, or is
+	 * behind its end. */
+
+void line_end(struct line *l, uint32_t p);
+	/* LIVE or DETACHED to MAKER: it holds nothing of ours any more. */
+
+void line_detach(struct line *l, uint32_t p);
+	/* LIVE to DETACHED: nobody waits for it from now on. */
+
+void line_leave(struct line *l, uint32_t p);
+	/* To NONE, from any state: it said so, or it died.  Its leases are
+	 * FREE again. */
+
+int line_progress(struct line *l, uint32_t p, uint64_t taken,
+    uint64_t released, uint64_t waits);
+	/* What its seat says.  -EBADMSG: went back, or past its end, or
+	 * released more than was taken. */
+
+uint64_t line_lead(const struct line *l);
+	/* What the first of the members takes next; base, if there is none. */
+
+/*--- units ---------------------------------------------------------------*/
+
+enum line_answer {
+	LINE_LEASED,
+	LINE_WAIT,		/* everything that may be made is being made, or
+				 * is as far ahead as it may be */
+	LINE_FULL,		/* the window is: somebody has not released its
+				 * first unit */
+	LINE_OVER,		/* there is nothing left to make */
+};
+
+enum line_answer line_lease(struct line *l, uint32_t p, uint64_t *unit);
+	/* The first unit that may be made now.  A late one that a member waits
+	 * for comes first.  Retires what it needs to. */
+
+bool line_can_lease(const struct line *l);
+	/* Would somebody get one now? */
+
+bool line_holds(const struct line *l, uint64_t unit, uint32_t p,
+    uint32_t generation);
+
+int line_publish(struct line *l, uint64_t unit, uint32_t p,
+    uint32_t generation, uint32_t slot);
+	/* -ESTALE: too late. */
+
+int line_give_up(struct line *l, uint64_t unit, uint32_t p,
+    uint32_t generation, bool alone);
+	/* -ESTALE */
+
+int line_call_late(struct line *l, uint64_t unit);
+	/* A member waits for it, and its maker takes too long: another may be
+	 * given it.  -ESTALE: it is not LEASED any more. */
+
+bool line_retire(struct line *l);
+	/* The first of the window, if every member has released it and there
+	 * was one, ever; for room.  A LEASED one is revoked by it. */
+
+bool line_pinned(const struct line *l, uint64_t unit);
+	/* May a DETACHED place look at this retired unit? */
+
+/*--- waiting -------------------------------------------------------------*/
+
+bool line_is_blocked(const struct line *l, uint32_t p);
+	/* A LIVE member that waits for a unit behind the window. */
+
+uint32_t line_blocker(const struct line *l, uint32_t after);
+	/* Of those who have not released the first unit of the window, the next
+	 * place behind `after` (LINE_NOBODY: the first); LINE_NOBODY: no
+	 * more. */
+
+const char *line_broken(const struct line *l);
+	/* A rule that does not hold, or NULL.  For tests, the model, and debug
+	 * builds. */
+
+#endif

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * maps.h: where this process has slots in its memory.  Runs in clients, in any
+ * of their threads; the caller's lock guards it.
+ *
+ * A slot is mapped for writing by its owner, and privately, copy-on-write, by
+ * everyone who takes what is in it, its owner too.  Both maps are made once and
+ * stay, because a fresh map of a large batch costs as much as copying it.
+ *
+ *  1. What a job writes to a batch it has taken stays in its own pages; they are
+ *     dropped when it releases the batch, before the hub learns of it, and only
+ *     they are.
+ *  2. A map that is held (a batch that was taken and not released) and whose
+ *     slot is wanted becomes private in place: every page of it is the job's
+ *     own from then on, and no write by any thread is lost.  It is no map of
+ *     the slot any more; the next use of the slot makes another.
+ *  3. Maps are not inherited by fork, except those that are private by 2.
+ *  4. A slot that is GONE (board.h) is unmapped as soon as nobody holds it.
+ */
+
+#ifndef STAGE_MAPS_H
+#define STAGE_MAPS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "stage/board.h"
+
+struct map {			/* private */
+	struct map	*next;
+	uint32_t	slot;
+	void		*base;
+	size_t		len;		/* whole pages */
+	size_t		used;		/* bytes of what was taken; the rest was
+					 * not given to anybody */
+	bool		is_held;
+	bool		is_private;	/* rule 2 */
+};
+
+struct maps;
+
+int maps_new(struct maps **out, const struct floor *floor, struct ds_err *err);
+void maps_free(struct maps **mp);
+	/* All of them; what is held is gone, too. */
+void maps_abandon(struct maps **mp);
+	/* In a forked child: what rule 3 left there stays mapped, for the job
+	 * may use it; the rest is forgotten. */
+
+int maps_add_own(struct maps *m, uint32_t slot, int fd, size_t room,
+    void **base, struct ds_err *err);
+	/* Maps an own slot for writing.  The descriptor stays the caller's. */
+void *maps_own(const struct maps *m, uint32_t slot);
+	/* Where it is; NULL: it is not known. */
+
+struct map *maps_find(struct maps *m, uint32_t slot);
+	/* The private map that nobody holds, or NULL: there is none. */
+int maps_add(struct maps *m, uint32_t slot, int fd, size_t room,
+    struct map **out, struct ds_err *err);
+	/* The descriptor stays the caller's. */
+
+void maps_hold(struct map *map, size_t used);
+void maps_release(struct maps *m, struct map *map);
+	/* By rule 1, or, if it is private, unmaps it. */
+int maps_make_private(struct maps *m, struct map *map, struct ds_err *err);
+	/* Rule 2; while other threads read and write it.  -ENOMEM: it is as it
+	 * was. */
+void maps_forking(struct maps *m);
+	/* Before a fork: all that is held is made private and inherited. */
+
+typedef void maps_gone_f(void *arg, uint32_t slot);
+
+void maps_sweep(struct maps *m, maps_gone_f *unmapped, void *arg);
+	/* By rule 4; unmapped() is called for each slot of which no map is
+	 * left, once. */
+
+uint64_t maps_bytes(const struct maps *m);
+	/* Of slots mapped. */
+
+/*--- written.c -----------------------------------------------------------*/
+
+void written_drop(void *base, size_t len);
+	/* Gives back those pages of a private map that are the process's own. */
+
+#endif
