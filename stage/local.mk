@@ -5,13 +5,14 @@ libloader_la_SOURCES += \
 	%D%/messages.h \
 	%D%/line.h \
 	%D%/lag.h \
-	%D%/board.h
+	%D%/board.c %D%/board.h
 # end of libloader_la_SOURCES
 
 # The hub's side, from the rules to the messages.
 libhost_la_SOURCES += \
 	%D%/waits.h \
-	%D%/slots.h \
+	%D%/slots_owner.c %D%/slots_memory.c \
+	%D%/slots.c %D%/slots_get.c %D%/slots_state.h %D%/slots.h \
 	%D%/director.h
 # end of libhost_la_SOURCES
 
