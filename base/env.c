@@ -16,7 +16,7 @@
 /* All that is asked for once a program runs. */
 static const char *const names[] = {
 	"DESTALL_HUB", "XDG_RUNTIME_DIR", "TMPDIR", "DESTALL_JOB",
-	"DESTALL_CACHE", "DESTALL_AUDIT", "DESTALL_LOG",
+	"DESTALL_CACHE", "DESTALL_STAGE", "DESTALL_AUDIT", "DESTALL_LOG",
 };
 #define NR_NAMES	(sizeof names / sizeof names[0])
 

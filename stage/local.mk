@@ -6,6 +6,8 @@ libloader_la_SOURCES += \
 	%D%/line.h \
 	%D%/lag.c %D%/lag.h \
 	%D%/board.h
+	%D%/lag.h \
+	%D%/board.c %D%/board.h
 # end of libloader_la_SOURCES
 
 # The hub's side, from the rules to the messages.
@@ -14,6 +16,9 @@ libhost_la_SOURCES += \
 	%D%/line_check.c \
 	%D%/waits.c %D%/waits.h \
 	%D%/slots.h \
+	%D%/waits.h \
+	%D%/slots_owner.c %D%/slots_memory.c \
+	%D%/slots.c %D%/slots_get.c %D%/slots_state.h %D%/slots.h \
 	%D%/director.h
 # end of libhost_la_SOURCES
 
