@@ -17,5 +17,7 @@ libhost_la_SOURCES += \
 
 # The client's side.
 libloader_la_SOURCES += \
-	%D%/maps.h
+	%D%/maps.h \
+	%D%/maps.c \
+	%D%/written.c
 # end of libloader_la_SOURCES

@@ -79,6 +79,7 @@ unit_tests = \
 	%D%/unit_loader_threads \
 	%D%/unit_loader_own \
 	%D%/unit_loader_cached \
+	%D%/unit_maps \
 	%D%/unit_emulate_touch \
 	%D%/unit_guard \
 	%D%/unit_picture \
