@@ -12,7 +12,16 @@ libloader_la_SOURCES += \
 libhost_la_SOURCES += \
 	%D%/waits.h \
 	%D%/slots.h \
-	%D%/director.h
+	%D%/director.h \
+	%D%/director.c \
+	%D%/director_lease.c \
+	%D%/director_member.c \
+	%D%/director_pass.c \
+	%D%/director_place.c \
+	%D%/director_publish.c \
+	%D%/director_show.c \
+	%D%/director_stat.c \
+	%D%/director_wait.c
 # end of libhost_la_SOURCES
 
 # The client's side.
