@@ -109,6 +109,7 @@ struct board {
 					 * made private at the next take */
 	_Atomic uint32_t nr_members;
 	_Atomic uint32_t nr_jobs;	/* of members */
+	uint32_t	unused[8];	/* entries begin with a cache line */
 	struct board_entry entries[BOARD_RING];
 	struct board_place places[BOARD_PLACES];
 };

@@ -70,6 +70,9 @@ unit_tests = \
 	%D%/unit_job_env \
 	%D%/unit_wait_line \
 	%D%/unit_saved \
+	%D%/unit_line \
+	%D%/unit_waits \
+	%D%/unit_lag \
 	%D%/unit_labels \
 	%D%/unit_ledger \
 	%D%/unit_order \
