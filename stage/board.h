@@ -20,7 +20,8 @@
  *     looks once more, and sleeps until the word changes.  The hub stores what
  *     there is to see, looks at the seats, and increments the words of those
  *     who wait for it.  Both put a sequentially consistent fence between the
- *     two: one of them sees the other.
+ *     two: one of them sees the other.  A maker loads its word before it
+ *     asks for a lease.
  *  4. In the same way a client that has taken or released something stores it
  *     in its seat and then looks at need_taken and need_released; the hub
  *     stores these and then looks at the seats.
@@ -108,6 +109,7 @@ struct board {
 					 * made private at the next take */
 	_Atomic uint32_t nr_members;
 	_Atomic uint32_t nr_jobs;	/* of members */
+	uint32_t	unused[8];	/* entries begin with a cache line */
 	struct board_entry entries[BOARD_RING];
 	struct board_place places[BOARD_PLACES];
 };
