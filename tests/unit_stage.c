@@ -53,11 +53,20 @@ stop(void **state)
 /*--- steps ---------------------------------------------------------------*/
 
 static void
-join(struct party *p, const char *stream)
+join_with(struct party *p, const char *stream, const char *window,
+    const char *lag)
 {
 	party_connect(p);
 	party_open(p, stream, UNITS, BYTES);
+	party_set(p, "window", window);
+	party_set(p, "lag", lag);
 	party_attend(p, 0);
+}
+
+static void
+join(struct party *p, const char *stream)
+{
+	join_with(p, stream, "", "auto");
 }
 
 static void
@@ -148,24 +157,37 @@ options_are_checked(void **state)
 	assert_int_equal(ds_stage_set(a.stage, "samples", "9", &err), -EBUSY);
 }
 
+/* An empty one says nothing.  See stagehub_open(). */
+static void
+clear_variables(void)
+{
+	static char none[][24] = { "DESTALL_WINDOW=", "DESTALL_GROUP=",
+	    "DESTALL_LAG=" };
+
+	for (int i = 0; i < 3; i++)
+		putenv(none[i]);
+}
+
 static void
 variables_are_options(void **state)
 {
+	static char window[] = "DESTALL_WINDOW=24",
+	    group[] = "DESTALL_GROUP=trials",
+	    lag[] = "DESTALL_LAG=detach:3s", bad_lag[] = "DESTALL_LAG=never";
+
 	(void)state;
 	party_connect(&a);
-	setenv("DESTALL_WINDOW", "24", 1);
-	setenv("DESTALL_GROUP", "trials", 1);
-	setenv("DESTALL_LAG", "detach:3s", 1);
+	putenv(window);
+	putenv(group);
+	putenv(lag);
 	party_open(&a, "s", UNITS, BYTES);
 	assert_int_equal(a.stage->options.window.units, 24);
 	assert_string_equal(a.stage->options.group, "trials");
 	assert_int_equal(a.stage->options.lag.kind, STAGE_LAG_DETACH);
-	setenv("DESTALL_LAG", "never", 1);
+	putenv(bad_lag);
 	assert_int_equal(ds_stage_open(&b.stage, a.hub, &err), -EINVAL);
 	assert_non_null(strstr(err.text, "DESTALL_LAG"));
-	unsetenv("DESTALL_LAG");
-	unsetenv("DESTALL_GROUP");
-	unsetenv("DESTALL_WINDOW");
+	clear_variables();
 }
 
 /*--- one job -------------------------------------------------------------*/
@@ -440,14 +462,8 @@ one_who_keeps_all_holds_nobody_up(void **state)
 	struct ds_taken kept[UNITS], t;
 
 	(void)state;
-	party_connect(&a);
-	party_open(&a, "s", UNITS, BYTES);
-	party_set(&a, "window", "4");
-	party_attend(&a, 0);
-	party_connect(&b);
-	party_open(&b, "s", UNITS, BYTES);
-	party_set(&b, "window", "4");
-	party_attend(&b, 0);
+	join_with(&a, "s", "4", "auto");
+	join_with(&b, "s", "4", "auto");
 	begin(&a);
 	begin(&b);
 	for (uint64_t i = 0; i < UNITS; i++) {
@@ -481,12 +497,8 @@ the_slow_is_detached(void **state)
 	struct ds_lease l;
 
 	(void)state;
-	setenv("DESTALL_LAG", "detach:10ms", 1);
-	setenv("DESTALL_WINDOW", "4", 1);
-	join(&a, "s");
-	join(&b, "s");
-	unsetenv("DESTALL_WINDOW");
-	unsetenv("DESTALL_LAG");
+	join_with(&a, "s", "4", "detach:10ms");
+	join_with(&b, "s", "4", "detach:10ms");
 	begin(&a);
 	begin(&b);
 	make(&a, 0);
@@ -522,7 +534,7 @@ static void
 without_memory_each_makes_its_own(void **state)
 {
 	struct ds_lease l;
-	struct ds_taken t;
+	struct ds_taken t, u;
 
 	(void)state;
 	stagehub_stop();
@@ -531,18 +543,39 @@ without_memory_each_makes_its_own(void **state)
 	begin(&a);
 	make(&a, 0);
 	make(&a, 1);
-	assert_int_equal(ds_pass_lease(a.pass, 0, &l, &err), 0);
 	take(&a, 0, &t);
-	assert_int_equal(ds_pass_take(a.pass, 2, SOON_MS, &t, &err),
-	    DS_TAKE_SELF);
-	ds_pass_skip(a.pass, 2);
-	party_connect(&b);
-	party_open(&b, "large", UNITS, 3 * BYTES);
-	party_attend(&b, 0);
+	join(&b, "other");
 	begin(&b);
 	assert_int_equal(ds_pass_lease(b.pass, 0, &l, &err), 0);
-	assert_int_equal(ds_pass_take(b.pass, 0, SOON_MS, &t, &err),
+	assert_int_equal(ds_pass_take(b.pass, 0, SOON_MS, &u, &err),
 	    DS_TAKE_SELF);
+	ds_pass_skip(b.pass, 0);
+	/* When there is memory again, it is told. */
+	party_leave(&a);
+	make(&b, 1);
+	take(&b, 1, &u);
+	ds_stage_release(b.stage, &u);
+}
+
+static void
+what_is_too_large_each_makes_itself(void **state)
+{
+	struct ds_lease l;
+	struct ds_taken t;
+
+	(void)state;
+	stagehub_stop();
+	stagehub_start(2 * BYTES);
+	party_connect(&a);
+	party_open(&a, "s", UNITS, 3 * BYTES);
+	party_attend(&a, 0);
+	begin(&a);
+	for (uint64_t u = 0; u < 8; u++) {
+		assert_int_equal(ds_pass_lease(a.pass, 0, &l, &err), 0);
+		assert_int_equal(ds_pass_take(a.pass, u, SOON_MS, &t, &err),
+		    DS_TAKE_SELF);
+		ds_pass_skip(a.pass, u);
+	}
 }
 
 /*--- forks ---------------------------------------------------------------*/
@@ -573,7 +606,7 @@ be_child(struct ds_taken *t)
 		return 4;
 	party_leave(&a);
 	/* A connection of its own works. */
-	join(&b, "s");
+	join(&b, "child's");
 	begin(&b);
 	party_leave(&b);
 	return 0;
@@ -736,11 +769,13 @@ main(void)
 		STAGE_UNIT(one_who_keeps_all_holds_nobody_up),
 		STAGE_UNIT(the_slow_is_detached),
 		STAGE_UNIT(without_memory_each_makes_its_own),
+		STAGE_UNIT(what_is_too_large_each_makes_itself),
 		STAGE_UNIT(what_is_held_survives_a_fork),
 		STAGE_UNIT(all_calls_end_when_the_hub_does),
 		STAGE_UNIT(all_calls_end_when_disconnected),
 		STAGE_UNIT(a_board_is_not_trusted),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	clear_variables();
+	return cmocka_run_group_tests(tests, stagehub_open, stagehub_close);
 }

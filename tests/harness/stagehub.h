@@ -18,6 +18,9 @@ struct party {			/* one connection, as a job would have */
 	struct ds_pass_info info;
 };
 
+int stagehub_open(void **state);	/* for the group of tests */
+int stagehub_close(void **state);
+
 void stagehub_start(uint64_t stage_bytes);	/* 0: the default */
 void stagehub_kill(void);	/* it is gone when this returns */
 void stagehub_stop(void);	/* if it was not killed */
