@@ -127,7 +127,7 @@ refuse(struct stage_lease *l, uint32_t serial, enum stage_why why)
 static void
 give_slot(struct stage_lease *l, struct stage_slot *slot, uint32_t serial)
 {
-	bool is_new = !slot->owner_has;
+	bool is_new = !slot->is_given;
 
 	slot->pass = l->pass->id;
 	slot->unit = l->unit;
