@@ -28,5 +28,17 @@ libhost_la_SOURCES += \
 
 # The client's side.
 libloader_la_SOURCES += \
-	%D%/maps.h
+	%D%/maps.h \
+	%D%/maps.c \
+	%D%/written.c \
+	%D%/stage_options.c %D%/stage_options.h \
+	%D%/talk.c %D%/talk.h \
+	%D%/stage.h \
+	%D%/desk.c \
+	%D%/desks.c %D%/desks.h \
+	%D%/stage.c \
+	%D%/pass.c \
+	%D%/pass_hold.c \
+	%D%/pass_make.c \
+	%D%/pass_take.c
 # end of libloader_la_SOURCES
