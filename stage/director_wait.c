@@ -151,12 +151,16 @@ detach_by_policy(struct pass *p, uint32_t waiter, uint32_t blocker,
     uint64_t now_ns)
 {
 	const struct seated *w = p->seated[waiter];
-	char waited[TEXT_FIGURE], why[160];
+	char waited[TEXT_FIGURE], why[256];
 
 	text_duration(waited, now_ns - w->waits_since_ns);
-	(void)snprintf(why, sizeof why, "%s, whose policy is %s, has waited "
-	    "for it for %s", w->name, waiter == blocker ? "to keep its batches" :
-	    lag_names[w->lag.kind], waited);
+	if (waiter == blocker)
+		(void)snprintf(why, sizeof why, "it keeps its batches, and has "
+		    "waited for room for %s", waited);
+	else
+		(void)snprintf(why, sizeof why, "%s, whose policy is %s, has "
+		    "waited for it for %s", w->name, lag_names[w->lag.kind],
+		    waited);
 	detach(p, blocker, why, now_ns);
 }
 
