@@ -12,8 +12,10 @@
  *                                      it failed: each job makes it itself
  *
  *  1. The hub stores an entry's word last, with release; who loads it, with
- *     acquire, may then look at the rest.  The number of the unit is stored
- *     before; a reader that finds another one there has been too slow.
+ *     acquire, may then look at the rest.  When the entry becomes another
+ *     unit's, its word is emptied before the number is stored: who has looked
+ *     at all of it, and finds the same word again, has seen what belongs
+ *     together.  A reader that finds a later number there has been too slow.
  *  2. An entry that is STAGED stays as it is as long as a member lives that has
  *     not released its unit (line.h, 4).
  *  3. Whoever waits loads its wake word, stores in its seat what it waits for,

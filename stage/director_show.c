@@ -44,7 +44,12 @@ director_show_unit(void *pass, uint64_t unit)
 	const struct line_unit *u = &p->line.unit[unit % p->line.ring];
 	struct board_entry *e = &p->board->entries[unit % BOARD_RING];
 
-	SHOW(e->unit, unit);
+	/* The entry may still say STAGED, of a unit that has left the window.
+	 * relaxed: this word is ours; release: pairs with the acquire of who
+	 * finds the number there, and looks at the word again */
+	if (atomic_load_explicit(&e->unit, memory_order_relaxed) != unit)
+		SHOW(e->word, board_word(UNIT_FREE, 0, 0));
+	atomic_store_explicit(&e->unit, unit, memory_order_release);
 	if (u->state == UNIT_STAGED) {
 		SHOW(e->slot, u->slot);
 		SHOW(e->bytes, p->publishing.bytes);
