@@ -85,6 +85,7 @@ unit_tests = \
 	%D%/unit_loader_threads \
 	%D%/unit_loader_own \
 	%D%/unit_loader_cached \
+	%D%/unit_maps \
 	%D%/unit_emulate_touch \
 	%D%/unit_guard \
 	%D%/unit_picture \
@@ -99,7 +100,8 @@ unit_tests = \
 	%D%/unit_demo_group \
 	%D%/unit_demo_law \
 	%D%/unit_doctor \
-	%D%/unit_doctor_child
+	%D%/unit_doctor_child \
+	%D%/unit_stage
 # end of unit_tests
 if WITH_PNG
 unit_tests += %D%/unit_picture_png
@@ -130,6 +132,9 @@ slotshub = %D%/harness/slotshub.c %D%/harness/slotshub.h
 testhub = %D%/harness/testhub.c %D%/harness/testhub.h
 %C%_unit_hub_SOURCES = %D%/unit_hub.c $(testhub)
 %C%_unit_clients_SOURCES = %D%/unit_clients.c $(testhub)
+stagehub = $(testhub) %D%/harness/stagehub.c %D%/harness/stagehub.h \
+	%D%/harness/payload.h
+%C%_unit_stage_SOURCES = %D%/unit_stage.c $(stagehub)
 TESTS += $(unit_tests)
 endif
 
