@@ -70,6 +70,9 @@ unit_tests = \
 	%D%/unit_job_env \
 	%D%/unit_wait_line \
 	%D%/unit_saved \
+	%D%/unit_line \
+	%D%/unit_waits \
+	%D%/unit_lag \
 	%D%/unit_labels \
 	%D%/unit_ledger \
 	%D%/unit_order \
@@ -94,7 +97,8 @@ unit_tests = \
 	%D%/unit_demo_group \
 	%D%/unit_demo_law \
 	%D%/unit_doctor \
-	%D%/unit_doctor_child
+	%D%/unit_doctor_child \
+	%D%/unit_stage
 # end of unit_tests
 if WITH_PNG
 unit_tests += %D%/unit_picture_png
@@ -122,6 +126,9 @@ check_PROGRAMS += $(unit_tests)
 testhub = %D%/harness/testhub.c %D%/harness/testhub.h
 %C%_unit_hub_SOURCES = %D%/unit_hub.c $(testhub)
 %C%_unit_clients_SOURCES = %D%/unit_clients.c $(testhub)
+stagehub = $(testhub) %D%/harness/stagehub.c %D%/harness/stagehub.h \
+	%D%/harness/payload.h
+%C%_unit_stage_SOURCES = %D%/unit_stage.c $(stagehub)
 TESTS += $(unit_tests)
 endif
 
