@@ -71,10 +71,11 @@ leftovers() {
 }
 
 # Says which are left and kills them; those that a test killed last may still
-# need a moment to go.
+# need a moment to go: so many tenths of a second.
+leftover_patience=100
 check_leftovers() {
 	attempt=0
-	while [ $attempt -lt 100 ]; do
+	while [ $attempt -lt $leftover_patience ]; do
 		leftovers
 		[ -s "$work/left" ] || return 0
 		sleep 0.1
