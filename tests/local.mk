@@ -98,7 +98,8 @@ unit_tests = \
 	%D%/unit_demo_law \
 	%D%/unit_doctor \
 	%D%/unit_doctor_child \
-	%D%/unit_stage
+	%D%/unit_stage \
+	%D%/unit_stage_jobs
 # end of unit_tests
 if WITH_PNG
 unit_tests += %D%/unit_picture_png
@@ -129,6 +130,7 @@ testhub = %D%/harness/testhub.c %D%/harness/testhub.h
 stagehub = $(testhub) %D%/harness/stagehub.c %D%/harness/stagehub.h \
 	%D%/harness/payload.h
 %C%_unit_stage_SOURCES = %D%/unit_stage.c $(stagehub)
+%C%_unit_stage_jobs_SOURCES = %D%/unit_stage_jobs.c $(stagehub)
 TESTS += $(unit_tests)
 endif
 
