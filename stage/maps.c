@@ -190,17 +190,18 @@ maps_bytes(const struct maps *m)
 
 /*--- own slots -----------------------------------------------------------*/
 
-/* Of how many whole pages is a slot with this room? */
-static int
-slot_len(uint32_t slot, size_t room, size_t *len, struct ds_err *err)
+/* In whole pages; 0: it cannot be. */
+static size_t
+slot_len(uint32_t slot, size_t room, struct ds_err *err)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 
-	if (room == 0 || room > SIZE_MAX / 2)
-		return err_fail(err, -EBADMSG,
-		    "slot %u: impossible size %zu", slot, room);
-	*len = (room + page - 1) / page * page;
-	return 0;
+	if (room == 0 || room > SIZE_MAX / 2) {
+		(void)err_fail(err, -EBADMSG, "slot %u: impossible size %zu",
+		    slot, room);
+		return 0;
+	}
+	return (room + page - 1) / page * page;
 }
 
 /* It is not sealed against writers yet, but its size must hold. */
@@ -221,14 +222,13 @@ int
 maps_add_own(struct maps *m, uint32_t slot, int fd, size_t room, void **base,
     struct ds_err *err)
 {
+	size_t len = slot_len(slot, room, err);
 	struct known *k;
-	size_t len;
 	int rc;
 
 	must_be(m, MAPS_MAGIC);
-	rc = slot_len(slot, room, &len, err);
-	if (rc < 0)
-		return rc;
+	if (len == 0)
+		return -EBADMSG;
 	rc = check_own(slot, fd, room, err);
 	if (rc < 0)
 		return rc;
@@ -298,16 +298,15 @@ int
 maps_add(struct maps *m, uint32_t slot, int fd, size_t room, struct map **out,
     struct ds_err *err)
 {
+	size_t len = slot_len(slot, room, err);
 	struct known *k;
 	struct map *map;
 	uint64_t size;
-	size_t len;
 	int rc;
 
 	must_be(m, MAPS_MAGIC);
-	rc = slot_len(slot, room, &len, err);
-	if (rc < 0)
-		return rc;
+	if (len == 0)
+		return -EBADMSG;
 	rc = memfd_check(fd, &size, err);
 	if (rc < 0)
 		return rc;

@@ -53,7 +53,7 @@ static void
 new_slot(struct slot *s, uint32_t number, unsigned pages)
 {
 	struct ds_err err;
-	void *base;
+	void *base = NULL;
 
 	s->number = number;
 	s->len = pages * page;
