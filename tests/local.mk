@@ -67,6 +67,9 @@ unit_tests = \
 	%D%/unit_get \
 	%D%/unit_get_threads \
 	%D%/unit_object \
+	%D%/unit_board \
+	%D%/unit_slots \
+	%D%/unit_slots_churn \
 	%D%/unit_job_env \
 	%D%/unit_wait_line \
 	%D%/unit_saved \
@@ -98,6 +101,10 @@ unit_tests = \
 	%D%/unit_demo_law \
 	%D%/unit_doctor \
 	%D%/unit_doctor_child \
+	%D%/unit_stage \
+	%D%/unit_stage_jobs
+	%D%/unit_director \
+	%D%/unit_director_wait \
 	%D%/unit_stage
 # end of unit_tests
 if WITH_PNG
@@ -123,12 +130,19 @@ pictures = %D%/harness/pictures.c %D%/harness/pictures.h %D%/harness/loaded.h
 %C%_unit_loader_cached_SOURCES = %D%/unit_loader_cached.c $(pictures) $(fake_hub)
 %C%_unit_guard_LDADD = libleak.la libpreload.la $(CMOCKA_LIBS)
 check_PROGRAMS += $(unit_tests)
+slotshub = %D%/harness/slotshub.c %D%/harness/slotshub.h
+%C%_unit_slots_SOURCES = %D%/unit_slots.c $(slotshub)
+%C%_unit_slots_churn_SOURCES = %D%/unit_slots_churn.c $(slotshub)
 testhub = %D%/harness/testhub.c %D%/harness/testhub.h
 %C%_unit_hub_SOURCES = %D%/unit_hub.c $(testhub)
 %C%_unit_clients_SOURCES = %D%/unit_clients.c $(testhub)
+guest = $(testhub) %D%/harness/guest.c %D%/harness/guest.h
+%C%_unit_director_SOURCES = %D%/unit_director.c $(guest)
+%C%_unit_director_wait_SOURCES = %D%/unit_director_wait.c $(guest)
 stagehub = $(testhub) %D%/harness/stagehub.c %D%/harness/stagehub.h \
 	%D%/harness/payload.h
 %C%_unit_stage_SOURCES = %D%/unit_stage.c $(stagehub)
+%C%_unit_stage_jobs_SOURCES = %D%/unit_stage_jobs.c $(stagehub)
 TESTS += $(unit_tests)
 endif
 
