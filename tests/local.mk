@@ -101,6 +101,8 @@ unit_tests = \
 	%D%/unit_demo_law \
 	%D%/unit_doctor \
 	%D%/unit_doctor_child \
+	%D%/unit_stage \
+	%D%/unit_stage_jobs
 	%D%/unit_director \
 	%D%/unit_director_wait \
 	%D%/unit_stage
@@ -140,6 +142,7 @@ guest = $(testhub) %D%/harness/guest.c %D%/harness/guest.h
 stagehub = $(testhub) %D%/harness/stagehub.c %D%/harness/stagehub.h \
 	%D%/harness/payload.h
 %C%_unit_stage_SOURCES = %D%/unit_stage.c $(stagehub)
+%C%_unit_stage_jobs_SOURCES = %D%/unit_stage_jobs.c $(stagehub)
 TESTS += $(unit_tests)
 endif
 
