@@ -250,6 +250,7 @@ scenarios = \
 	%D%/n0707-preload-moved.sh \
 	%D%/n0708-preload-archives.sh \
 	%D%/n0709-run-limits.sh \
+	%D%/n0801-stage-hostile.sh \
 	%D%/x0200-gen-kill.sh \
 	%D%/x0201-gen-signal.sh \
 	%D%/x0400-hub-kill.sh \
