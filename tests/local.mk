@@ -101,7 +101,10 @@ unit_tests = \
 	%D%/unit_demo_law \
 	%D%/unit_doctor \
 	%D%/unit_doctor_child \
-	%D%/unit_stage
+	%D%/unit_director \
+	%D%/unit_director_wait \
+	%D%/unit_stage \
+	%D%/unit_stage_jobs
 # end of unit_tests
 if WITH_PNG
 unit_tests += %D%/unit_picture_png
@@ -132,9 +135,13 @@ slotshub = %D%/harness/slotshub.c %D%/harness/slotshub.h
 testhub = %D%/harness/testhub.c %D%/harness/testhub.h
 %C%_unit_hub_SOURCES = %D%/unit_hub.c $(testhub)
 %C%_unit_clients_SOURCES = %D%/unit_clients.c $(testhub)
+guest = $(testhub) %D%/harness/guest.c %D%/harness/guest.h
+%C%_unit_director_SOURCES = %D%/unit_director.c $(guest)
+%C%_unit_director_wait_SOURCES = %D%/unit_director_wait.c $(guest)
 stagehub = $(testhub) %D%/harness/stagehub.c %D%/harness/stagehub.h \
 	%D%/harness/payload.h
 %C%_unit_stage_SOURCES = %D%/unit_stage.c $(stagehub)
+%C%_unit_stage_jobs_SOURCES = %D%/unit_stage_jobs.c $(stagehub)
 TESTS += $(unit_tests)
 endif
 
@@ -243,6 +250,7 @@ scenarios = \
 	%D%/n0707-preload-moved.sh \
 	%D%/n0708-preload-archives.sh \
 	%D%/n0709-run-limits.sh \
+	%D%/n0801-stage-hostile.sh \
 	%D%/x0200-gen-kill.sh \
 	%D%/x0201-gen-signal.sh \
 	%D%/x0400-hub-kill.sh \

@@ -15,6 +15,7 @@ harness_programs = \
 	%D%/holder \
 	%D%/inside \
 	%D%/cacheframes \
+	%D%/stageframes \
 	%D%/items \
 	%D%/job \
 	%D%/labeled \
@@ -28,6 +29,7 @@ harness_programs = \
 	%D%/reader \
 	%D%/sampler \
 	%D%/slowstat \
+	%D%/stagejob \
 	%D%/starter \
 	%D%/storm \
 	%D%/streams \
@@ -44,6 +46,7 @@ check_PROGRAMS += $(harness_programs)
 %C%_inside_SOURCES = %D%/inside.c %D%/expected.h
 %C%_inside_LDADD =
 %C%_cacheframes_LDADD = libhost.la
+%C%_stageframes_LDADD = libhost.la
 %C%_items_LDADD = libguest.la
 %C%_job_SOURCES = %D%/job.c %D%/content.h
 %C%_job_LDADD = libdestall.la
@@ -68,6 +71,9 @@ check_PROGRAMS += $(harness_programs)
 %C%_sampler_LDADD = libdestall.la
 %C%_slowstat_SOURCES = %D%/slowstat.c tests/shim/slow_state.h
 %C%_slowstat_LDADD =
+%C%_stagejob_SOURCES = %D%/stagejob.c %D%/stagejob.h %D%/stagejob_make.c \
+	%D%/stagejob_keep.c %D%/payload.h
+%C%_stagejob_LDADD = libloader.la
 # A job: the library as jobs have it, and no wrapper that a test would kill.
 %C%_starter_LDADD = libdestall.la
 %C%_starter_LDFLAGS = $(AM_LDFLAGS) -no-install
