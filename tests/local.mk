@@ -101,11 +101,10 @@ unit_tests = \
 	%D%/unit_demo_law \
 	%D%/unit_doctor \
 	%D%/unit_doctor_child \
-	%D%/unit_stage \
-	%D%/unit_stage_jobs
 	%D%/unit_director \
 	%D%/unit_director_wait \
-	%D%/unit_stage
+	%D%/unit_stage \
+	%D%/unit_stage_jobs
 # end of unit_tests
 if WITH_PNG
 unit_tests += %D%/unit_picture_png
