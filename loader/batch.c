@@ -81,12 +81,12 @@ batch_new(uint32_t room, size_t sample_bytes)
 	b->given.sample_bytes = sample_bytes;
 	if (__builtin_mul_overflow(room, sample_bytes, &b->bytes))
 		goto free_batch;
-	b->slots = calloc(room, sizeof *b->slots);
+	b->cells = calloc(room, sizeof *b->cells);
 	b->labels = calloc(room, sizeof *b->labels);
 	b->items = calloc(room, sizeof *b->items);
 	b->positions = calloc(room, sizeof *b->positions);
 	b->states = calloc(room, sizeof *b->states);
-	if (b->slots == NULL || b->labels == NULL || b->items == NULL ||
+	if (b->cells == NULL || b->labels == NULL || b->items == NULL ||
 	    b->positions == NULL || b->states == NULL)
 		goto free_batch;
 	b->given.samples = find_memory(&b->bytes);
@@ -108,7 +108,7 @@ batch_free(struct batch *b)
 	free(b->positions);
 	free(b->items);
 	free(b->labels);
-	free(b->slots);
+	free(b->cells);
 	b->magic = 0;
 	free(b);
 }
@@ -117,9 +117,9 @@ void
 batch_clear(struct batch *b)
 {
 	for (uint32_t i = 0; i < b->nr; i++)
-		free(b->slots[i].why);
+		free(b->cells[i].why);
 	if (b->nr > 0)
-		memset(b->slots, 0, b->nr * sizeof *b->slots);
+		memset(b->cells, 0, b->nr * sizeof *b->cells);
 	b->nr = b->nr_left = b->nr_ready = b->nr_wanted = b->first = 0;
 	b->next = NULL;
 }
@@ -154,9 +154,9 @@ batch_finish(struct batch *b, bool substitutes)
 	uint32_t count = 0;
 
 	for (uint32_t i = 0; i < b->nr; i++) {
-		int rc = b->slots[i].rc;
+		int rc = b->cells[i].rc;
 
-		must(b->slots[i].state == SLOT_DONE);
+		must(b->cells[i].state == CELL_DONE);
 		if (rc < 0 && !substitutes)
 			continue;
 		move_up(b, count, i);

@@ -52,7 +52,7 @@ fill_batch(struct ds_loader *l, struct batch *b, const struct plan_run *run)
 		b->positions[i] = position;
 		b->items[i] = l->items[sample];
 		b->labels[i] = labels_of(l->labels, sample);
-		b->slots[i].state = cached ? SLOT_CACHED : SLOT_WANTED;
+		b->cells[i].state = cached ? CELL_CACHED : CELL_WANTED;
 	}
 }
 
@@ -100,11 +100,11 @@ open_ahead(struct ds_loader *l, uint64_t nr, struct ds_err *err)
 /*--- finishing one -------------------------------------------------------*/
 
 /* The first sample that the policy does not cover. */
-static const struct slot *
+static const struct cell *
 find_failure(const struct ds_loader *l, const struct batch *b)
 {
 	for (uint32_t i = 0; i < b->nr; i++) {
-		const struct slot *s = &b->slots[i];
+		const struct cell *s = &b->cells[i];
 
 		if (s->rc < 0 && (!s->is_bad ||
 		    l->options.on_bad == ON_BAD_FAIL))
@@ -115,7 +115,7 @@ find_failure(const struct ds_loader *l, const struct batch *b)
 
 /* -ENOENT would say that there are no more epochs. */
 static int
-fail_sample(const struct slot *s, struct ds_err *err)
+fail_sample(const struct cell *s, struct ds_err *err)
 {
 	int rc = s->rc == -ENOENT ? -ESTALE : s->rc;
 
@@ -128,7 +128,7 @@ static void
 remember_bad(struct ds_loader *l, struct batch *b)
 {
 	for (uint32_t i = 0; i < b->nr; i++) {
-		struct slot *s = &b->slots[i];
+		struct cell *s = &b->cells[i];
 
 		if (s->rc >= 0)
 			continue;
@@ -164,7 +164,7 @@ finish_and_write(struct ds_loader *l, struct batch *b, bool substitutes,
 	uint32_t nr = 0;
 
 	for (uint32_t i = 0; i < b->nr && !substitutes; i++) {
-		if (b->slots[i].rc < 0)
+		if (b->cells[i].rc < 0)
 			skips[nr++] = (struct ledger_skip){ b->items[i],
 			    b->positions[i] };
 	}
@@ -192,7 +192,7 @@ finish(struct ds_loader *l, struct batch *b, struct ds_err *err)
 
 /* What the file is to blame for is behind; what we are is tried once more. */
 static int
-give_failure(struct ds_loader *l, struct batch *b, const struct slot *failed,
+give_failure(struct ds_loader *l, struct batch *b, const struct cell *failed,
     const struct plan_place *behind, struct ds_err *err)
 {
 	bool is_bad = failed->is_bad;
@@ -214,7 +214,7 @@ give_batch(struct ds_loader *l, const struct plan_place *behind,
 {
 	uint64_t prefetch = l->options.prefetch;
 	struct ds_err why = { 0 };
-	const struct slot *failed;
+	const struct cell *failed;
 	struct batch *b;
 	int rc;
 

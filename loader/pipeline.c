@@ -80,15 +80,15 @@ add_to_mean(uint64_t *mean, uint64_t value)
 
 /*--- the job's end -------------------------------------------------------*/
 
-/* How far its slots are, and that there is something to do. */
+/* How far its cells are, and that there is something to do. */
 static void
 begin_batch(struct pipeline *p, struct batch *b)
 {
 	b->first = b->nr_left = b->nr_ready = b->nr_wanted = 0;
 	for (uint32_t i = 0; i < b->nr; i++) {
-		b->nr_left += b->slots[i].state != SLOT_DONE;
-		b->nr_ready += b->slots[i].state == SLOT_CACHED;
-		b->nr_wanted += b->slots[i].state == SLOT_WANTED;
+		b->nr_left += b->cells[i].state != CELL_DONE;
+		b->nr_ready += b->cells[i].state == CELL_CACHED;
+		b->nr_wanted += b->cells[i].state == CELL_WANTED;
 	}
 	p->nr_batches++;
 	p->nr_wanted += b->nr_wanted;
@@ -115,12 +115,12 @@ pipeline_put_back(struct pipeline *p, struct batch *b)
 {
 	must(pthread_mutex_lock(&p->lock) == 0);
 	for (uint32_t i = 0; i < b->nr; i++) {
-		struct slot *s = &b->slots[i];
+		struct cell *s = &b->cells[i];
 
 		if (s->rc >= 0 || s->is_bad)
 			continue;
 		free(s->why);
-		*s = (struct slot){ .state = SLOT_WANTED };
+		*s = (struct cell){ .state = CELL_WANTED };
 	}
 	b->next = p->oldest;
 	p->oldest = b;
@@ -164,8 +164,8 @@ pipeline_drop(struct pipeline *p)
 		struct batch *b = remove_oldest(p);
 
 		for (uint32_t i = 0; i < b->nr; i++) {
-			if (b->slots[i].state == SLOT_FETCHED)
-				ds_put(p->data, &b->slots[i].item);
+			if (b->cells[i].state == CELL_FETCHED)
+				ds_put(p->data, &b->cells[i].item);
 		}
 	}
 }
@@ -183,22 +183,22 @@ pipeline_stop(struct pipeline *p)
 /*--- choosing ------------------------------------------------------------*/
 
 static bool
-can_be_made(enum slot_state state, bool from_storage)
+can_be_made(enum cell_state state, bool from_storage)
 {
-	return state == SLOT_CACHED || state == SLOT_FETCHED ||
-	    (state == SLOT_WANTED && from_storage);
+	return state == CELL_CACHED || state == CELL_FETCHED ||
+	    (state == CELL_WANTED && from_storage);
 }
 
-/* Of a batch, the first slot that can be made. */
+/* Of a batch, the first cell that can be made. */
 static bool
 find_in_batch(struct batch *b, bool from_storage, struct task *t)
 {
-	while (b->first < b->nr && b->slots[b->first].state >= SLOT_MAKING)
+	while (b->first < b->nr && b->cells[b->first].state >= CELL_MAKING)
 		b->first++;
 	for (uint32_t i = b->first; i < b->nr; i++) {
-		if (!can_be_made(b->slots[i].state, from_storage))
+		if (!can_be_made(b->cells[i].state, from_storage))
 			continue;
-		*t = (struct task){ b, i, b->slots[i].state };
+		*t = (struct task){ b, i, b->cells[i].state };
 		return true;
 	}
 	return false;
@@ -217,11 +217,11 @@ find_make(struct pipeline *p, bool from_storage, struct task *t)
 }
 
 static void
-claim(struct pipeline *p, const struct task *t, enum slot_state state)
+claim(struct pipeline *p, const struct task *t, enum cell_state state)
 {
-	struct slot *s = &t->batch->slots[t->i];
+	struct cell *s = &t->batch->cells[t->i];
 
-	if (s->state == SLOT_WANTED) {
+	if (s->state == CELL_WANTED) {
 		t->batch->nr_wanted--;
 		p->nr_wanted--;
 	} else {
@@ -237,7 +237,7 @@ pipeline_next_make(struct pipeline *p, struct task *t)
 	while (!p->stops) {
 		if (find_make(p, !reads_ahead(p), t) ||
 		    (p->nr_wanted > 0 && find_make(p, true, t))) {
-			claim(p, t, SLOT_MAKING);
+			claim(p, t, CELL_MAKING);
 			return true;
 		}
 		p->idle_makers++;
@@ -254,9 +254,9 @@ find_wanted(struct pipeline *p, struct task *t)
 		if (b->nr_wanted == 0)
 			continue;
 		for (uint32_t i = b->first; i < b->nr; i++) {
-			if (b->slots[i].state != SLOT_WANTED)
+			if (b->cells[i].state != CELL_WANTED)
 				continue;
-			*t = (struct task){ b, i, SLOT_WANTED };
+			*t = (struct task){ b, i, CELL_WANTED };
 			return true;
 		}
 	}
@@ -283,8 +283,8 @@ pipeline_next_fetch(struct pipeline *p, struct task *t)
 
 	while (!p->stops) {
 		if (find_fetch(p, t, &bytes)) {
-			claim(p, t, SLOT_FETCHING);
-			t->batch->slots[t->i].read_ahead = bytes;
+			claim(p, t, CELL_FETCHING);
+			t->batch->cells[t->i].read_ahead = bytes;
 			p->ahead_bytes += bytes;
 			return true;
 		}
@@ -301,12 +301,12 @@ void
 pipeline_fetched(struct pipeline *p, const struct task *t,
     const struct ds_item *item, const struct done *d)
 {
-	struct slot *s = &t->batch->slots[t->i];
+	struct cell *s = &t->batch->cells[t->i];
 
 	add_to_mean(&p->fetch_mean_ns, d->fetch_ns);
 	p->counts.fetch_ns += d->fetch_ns;
 	s->item = *item;
-	s->state = SLOT_FETCHED;
+	s->state = CELL_FETCHED;
 	t->batch->nr_ready++;
 	wake(&p->for_makers, p->idle_makers, 1);
 }
@@ -317,7 +317,7 @@ add_times(struct pipeline *p, const struct task *t, const struct done *d)
 	p->counts.fetch_ns += d->fetch_ns;
 	p->counts.prep_ns += d->make_ns;
 	p->counts.encoded_bytes += d->bytes;
-	if (t->was == SLOT_WANTED)
+	if (t->was == CELL_WANTED)
 		add_to_mean(&p->fetch_mean_ns, d->fetch_ns);
 	if (d->make_ns > 0)
 		add_to_mean(&p->make_mean_ns, d->make_ns);
@@ -326,13 +326,13 @@ add_times(struct pipeline *p, const struct task *t, const struct done *d)
 void
 pipeline_done(struct pipeline *p, const struct task *t, const struct done *d)
 {
-	struct slot *s = &t->batch->slots[t->i];
+	struct cell *s = &t->batch->cells[t->i];
 
 	add_times(p, t, d);
 	s->rc = d->rc;
 	s->is_bad = d->is_bad;
 	s->why = d->why;
-	s->state = SLOT_DONE;
+	s->state = CELL_DONE;
 	p->ahead_bytes -= s->read_ahead;
 	s->read_ahead = 0;
 	if (--t->batch->nr_left == 0 && t->batch == p->oldest && p->job_waits)

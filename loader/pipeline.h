@@ -11,9 +11,9 @@
  * getting an item takes more than a small share of making its sample, so that
  * the latency of storage is hidden.
  *
- *  1. One lock guards everything here and the slots of batches in work; it is
+ *  1. One lock guards everything here and the cells of batches in work; it is
  *     held for a few instructions per sample.  The sample's memory and its
- *     item belong to whom its slot's state names.
+ *     item belong to whom its cell's state names.
  *  2. The lowest position that can go on goes on: the oldest batch is ready
  *     first.
  *  3. Bytes read ahead are at most PIPELINE_AHEAD, or one item.
@@ -48,7 +48,7 @@ struct pipeline {
 	unsigned	nr_makers, nr_readers;	/* that were started */
 	struct batch	*oldest, *newest;
 	uint32_t	nr_batches;	/* the job's thread alone changes it */
-	uint64_t	nr_wanted;	/* slots */
+	uint64_t	nr_wanted;	/* cells */
 	uint64_t	ahead_bytes;	/* FETCHING, FETCHED, not made */
 	uint64_t	fetch_mean_ns, make_mean_ns;	/* of the last few */
 	struct ds_loader_counts counts;
@@ -58,7 +58,7 @@ void pipeline_init(struct pipeline *p, struct ds_data *data);
 void pipeline_fini(struct pipeline *p);
 
 void pipeline_add(struct pipeline *p, struct batch *b);
-	/* Its slots are CACHED or WANTED. */
+	/* Its cells are CACHED or WANTED. */
 void pipeline_put_back(struct pipeline *p, struct batch *b);
 	/* The one taken last is the oldest again: its samples that failed by
 	 * our own fault are tried once more. */
@@ -74,7 +74,7 @@ void pipeline_stop(struct pipeline *p);
 struct task {
 	struct batch	*batch;
 	uint32_t	i;
-	enum slot_state	was;	/* of a maker's: how its bytes are had */
+	enum cell_state	was;	/* of a maker's: how its bytes are had */
 };
 
 bool pipeline_next_make(struct pipeline *p, struct task *t);
@@ -86,7 +86,7 @@ bool pipeline_next_fetch(struct pipeline *p, struct task *t);
 struct done {
 	int		rc;		/* DS_SAMPLE_*, or -errno */
 	bool		is_bad;
-	char		*why;		/* becomes the slot's */
+	char		*why;		/* becomes the cell's */
 	uint64_t	fetch_ns, make_ns;
 	uint64_t	bytes;
 };

@@ -183,7 +183,7 @@ do_sample(struct worker *w, const struct task *t, struct ds_item *item,
 {
 	struct pipeline *p = w->pipeline;
 
-	if (t->was == SLOT_FETCHED || fetch(p, t, item, d) == 0) {
+	if (t->was == CELL_FETCHED || fetch(p, t, item, d) == 0) {
 		make(w, t, item, d);
 		ds_put(p->data, item);
 	}
@@ -200,7 +200,7 @@ run_maker(void *arg)
 
 	must(pthread_mutex_lock(&p->lock) == 0);
 	while (pipeline_next_make(p, &t)) {
-		struct ds_item item = t.batch->slots[t.i].item;
+		struct ds_item item = t.batch->cells[t.i].item;
 		struct done d = { .rc = 0 };
 
 		must(pthread_mutex_unlock(&p->lock) == 0);

@@ -67,23 +67,23 @@ stop(void **state)
 	cmocka_unit_test_setup_teardown(test, start, stop)
 
 static void
-add(unsigned k, const enum slot_state *states)
+add(unsigned k, const enum cell_state *states)
 {
 	struct batch *b = batches[k];
 
 	b->nr = NR;
 	for (uint32_t i = 0; i < NR; i++) {
 		b->items[i] = i;
-		b->slots[i].state = states[i];
+		b->cells[i].state = states[i];
 	}
 	pipeline_add(&p, b);
 }
 
-static const enum slot_state all_wanted[NR] = {
-	SLOT_WANTED, SLOT_WANTED, SLOT_WANTED, SLOT_WANTED
+static const enum cell_state all_wanted[NR] = {
+	CELL_WANTED, CELL_WANTED, CELL_WANTED, CELL_WANTED
 };
-static const enum slot_state mixed[NR] = {
-	SLOT_WANTED, SLOT_CACHED, SLOT_WANTED, SLOT_CACHED
+static const enum cell_state mixed[NR] = {
+	CELL_WANTED, CELL_CACHED, CELL_WANTED, CELL_CACHED
 };
 
 static void
@@ -111,12 +111,12 @@ fetched(unsigned k, uint32_t i, uint64_t ns)
 {
 	struct ds_item item = { "", 0, NULL };
 
-	pipeline_fetched(&p, &(struct task){ batches[k], i, SLOT_WANTED },
+	pipeline_fetched(&p, &(struct task){ batches[k], i, CELL_WANTED },
 	    &item, &(struct done){ .fetch_ns = ns });
 }
 
 static void
-made(unsigned k, uint32_t i, enum slot_state was, uint64_t fetch_ns)
+made(unsigned k, uint32_t i, enum cell_state was, uint64_t fetch_ns)
 {
 	pipeline_done(&p, &(struct task){ batches[k], i, was },
 	    &(struct done){ .fetch_ns = fetch_ns, .make_ns = 600000 });
@@ -144,7 +144,7 @@ makers_leave_slow_reading_to_readers(void **state)
 	expect_fetch(0, 0);
 	fetched(0, 0, 10000000);
 	expect_make(0, 0);
-	made(0, 0, SLOT_FETCHED, 0);
+	made(0, 0, CELL_FETCHED, 0);
 	expect_make(0, 3);
 	expect_make(1, 1);
 	expect_fetch(0, 2);
@@ -166,12 +166,12 @@ readers_work_while_storage_is_slow(void **state)
 	expect_make(0, 0);
 	for (unsigned i = 0; i < 100; i++)	/* the means settle */
 		p.fetch_mean_ns = p.fetch_mean_ns * 7 / 8;
-	made(0, 0, SLOT_WANTED, 1000);
+	made(0, 0, CELL_WANTED, 1000);
 	expect_make(0, 1);
 	p.stops = true;		/* so that it does not wait */
 	assert_false(pipeline_next_fetch(&p, &t));
 	p.stops = false;
-	made(0, 1, SLOT_WANTED, 50000000);
+	made(0, 1, CELL_WANTED, 50000000);
 	expect_fetch(0, 2);
 }
 
@@ -192,12 +192,12 @@ reading_ahead_is_bounded(void **state)
 	p.stops = false;
 	fetched(0, 0, 10000000);
 	expect_make(0, 0);
-	made(0, 0, SLOT_FETCHED, 0);
+	made(0, 0, CELL_FETCHED, 0);
 	assert_int_equal(p.ahead_bytes, 30 * MIB);
 	expect_fetch(0, 2);
-	made(0, 1, SLOT_FETCHING, 1000);	/* it could not be read */
+	made(0, 1, CELL_FETCHING, 1000);	/* it could not be read */
 	assert_int_equal(p.ahead_bytes, 30 * MIB);
-	made(0, 2, SLOT_FETCHING, 1000);
+	made(0, 2, CELL_FETCHING, 1000);
 	assert_int_equal(p.ahead_bytes, 0);
 }
 
@@ -208,7 +208,7 @@ a_batch_is_taken_when_it_is_done(void **state)
 	add(0, all_wanted);
 	for (uint32_t i = 0; i < NR; i++) {
 		expect_make(0, i);
-		made(0, i, SLOT_WANTED, 1000);
+		made(0, i, CELL_WANTED, 1000);
 	}
 	assert_ptr_equal(pipeline_take(&p), batches[0]);
 	assert_int_equal(p.nr_batches, 0);
@@ -220,7 +220,7 @@ a_batch_is_taken_when_it_is_done(void **state)
 static void
 failed(unsigned k, uint32_t i, int rc, bool is_bad)
 {
-	pipeline_done(&p, &(struct task){ batches[k], i, SLOT_WANTED },
+	pipeline_done(&p, &(struct task){ batches[k], i, CELL_WANTED },
 	    &(struct done){ .rc = rc, .is_bad = is_bad, .why = strdup("why") });
 }
 
@@ -228,7 +228,7 @@ failed(unsigned k, uint32_t i, int rc, bool is_bad)
 static void
 a_batch_can_be_put_back(void **state)
 {
-	struct slot *slots = batches[0]->slots;
+	struct cell *cells = batches[0]->cells;
 
 	(void)state;
 	add(0, mixed);
@@ -236,7 +236,7 @@ a_batch_can_be_put_back(void **state)
 		expect_make(0, i);
 	failed(0, 0, -EBADMSG, true);
 	failed(0, 1, -ENOMEM, false);
-	made(0, 2, SLOT_WANTED, 1000);
+	made(0, 2, CELL_WANTED, 1000);
 	failed(0, 3, -EMFILE, false);
 	assert_ptr_equal(pipeline_take(&p), batches[0]);
 	add(1, all_wanted);
@@ -247,15 +247,15 @@ a_batch_can_be_put_back(void **state)
 	expect_make(0, 3);
 	expect_make(1, 0);
 	failed(0, 1, -ENOMEM, false);
-	made(0, 3, SLOT_WANTED, 1000);
+	made(0, 3, CELL_WANTED, 1000);
 	assert_ptr_equal(pipeline_take(&p), batches[0]);
 	pipeline_put_back(&p, batches[0]);
 	expect_make(0, 1);
-	made(0, 1, SLOT_WANTED, 1000);
+	made(0, 1, CELL_WANTED, 1000);
 	assert_ptr_equal(pipeline_take(&p), batches[0]);
 	for (uint32_t i = 0; i < NR; i++)
-		assert_int_equal(slots[i].rc, i == 0 ? -EBADMSG : 0);
-	assert_string_equal(slots[0].why, "why");
+		assert_int_equal(cells[i].rc, i == 0 ? -EBADMSG : 0);
+	assert_string_equal(cells[0].why, "why");
 	assert_int_equal(p.nr_batches, 1);
 	assert_int_equal(p.nr_wanted, NR - 1);
 }
