@@ -12,33 +12,14 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/hash.h"
+
 #define FORMAT	"destall-position 1 %016" PRIx64 " epoch=%" PRIu64 \
 		" samples=%" PRIu64
 #define SCAN	"destall-position 1 %16" SCNx64 " epoch=%20" SCNu64 \
 		" samples=%20" SCNu64
 
 /*--- the stream ----------------------------------------------------------*/
-
-/* FNV-1a, of 64 bits. */
-#define HASH_BEGIN	UINT64_C(0xcbf29ce484222325)
-#define HASH_PRIME	UINT64_C(0x100000001b3)
-
-static uint64_t
-hash_text(uint64_t hash, const char *text)
-{
-	do
-		hash = (hash ^ (unsigned char)*text) * HASH_PRIME;
-	while (*text++ != '\0');
-	return hash;
-}
-
-static uint64_t
-hash_number(uint64_t hash, uint64_t n)
-{
-	for (int i = 0; i < 8; i++, n >>= 8)
-		hash = (hash ^ (n & 0xff)) * HASH_PRIME;
-	return hash;
-}
 
 uint64_t
 position_stream(const struct plan *p, const struct ds_data *data,
