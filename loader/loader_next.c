@@ -41,11 +41,12 @@ static void
 fill_batch(struct ds_loader *l, struct batch *b, const struct plan_run *run)
 {
 	b->nr = run->count;
-	b->given.epoch = run->epoch;
+	b->given.epoch = run->at.epoch;
 	b->given.number = run->number;
 	set_shape(l, &b->given);
 	for (uint32_t i = 0; i < run->count; i++) {
-		uint64_t position = plan_position(&l->plan, run->turn + i);
+		uint64_t turn = plan_turn(&l->plan, &run->at, run->at.turn + i);
+		uint64_t position = plan_position(&l->plan, turn);
 		uint64_t sample = plan_sample(&l->plan, position);
 		bool cached = data_is_ready(l->data, l->items[sample]);
 
@@ -65,7 +66,7 @@ open_batch(struct ds_loader *l, const struct plan_run *run, struct ds_err *err)
 		return err_fail(err, -ENOMEM, "no memory for a batch of %u "
 		    "samples of %zu bytes", l->shelf.room,
 		    l->shelf.sample_bytes);
-	if (plan_epoch(&l->plan, run->epoch))
+	if (plan_epoch(&l->plan, run->at.epoch))
 		ds_data_epoch(l->data);
 	fill_batch(l, b, run);
 	pipeline_add(&l->pipeline, b);
@@ -164,9 +165,11 @@ finish_and_write(struct ds_loader *l, struct batch *b, bool substitutes,
 	uint32_t nr = 0;
 
 	for (uint32_t i = 0; i < b->nr && !substitutes; i++) {
-		if (b->cells[i].rc < 0)
-			skips[nr++] = (struct ledger_skip){ b->items[i],
-			    b->positions[i] };
+		if (b->cells[i].rc >= 0)
+			continue;
+		skips[nr] = (struct ledger_skip){ b->items[i], b->positions[i],
+		    i - nr };
+		nr++;
 	}
 	batch_finish(b, substitutes);
 	return ledger_batch(l->ledger, &b->given, l->data, skips, nr, err);

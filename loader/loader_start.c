@@ -34,7 +34,7 @@ resume_ledger(struct ds_loader *l, struct ds_err *err)
 	uint64_t item;
 	int rc;
 
-	rc = ledger_find(l->ledger, l->given.epoch, l->given.turn, &end, err);
+	rc = ledger_find(l->ledger, &l->plan, &l->given, &end, err);
 	if (rc < 0)
 		return rc;
 	if (end.has_last && end.position < l->plan.turns) {
