@@ -24,6 +24,7 @@
 #include "base/wire.h"
 #include "hub/helper.h"
 #include "hub/log.h"
+#include "hub/room.h"
 
 struct hub;
 struct client;
@@ -78,6 +79,7 @@ struct log *hub_log(struct hub *h);
 const struct hub_options *hub_options(const struct hub *h);
 uint64_t hub_generation(const struct hub *h);
 struct control *hub_control(struct hub *h);
+struct machine *hub_machine(struct hub *h);
 void hub_tell(struct hub *h);
 	/* Brings the hub's own figures there up to date; every tick does. */
 

@@ -190,6 +190,8 @@ begin(struct hub *h, struct ds_err *err)
 	if (rc == 0)
 		rc = helper_new(&h->helper, h->loop, err);
 	if (rc == 0)
+		machine_find(&h->machine);
+	if (rc == 0)
 		rc = make_control(h, err);
 	if (rc == 0)
 		rc = make_clients(h, err);

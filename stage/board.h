@@ -26,6 +26,10 @@
  *     stores these and then looks at the seats.
  *  5. A seat is input to the hub: copied, and checked.
  *  6. Numbers of slots are never used twice in the life of a hub.
+ *  7. Of a member that has begun, a seat counts from when it says something
+ *     else than at BEGIN, or the start itself: its client stores the start
+ *     first in taken, then in released, when it is told BEGUN; and it always
+ *     stores taken before released.
  */
 
 #ifndef STAGE_BOARD_H
@@ -80,8 +84,12 @@ struct board_entry {			/* a cache line */
 };
 
 struct board_place {
-	_Atomic uint32_t wake;		/* futex */
+	_Atomic uint32_t wake;		/* futex: of a member that waits */
+	_Atomic uint32_t work;		/* futex: of a maker that was told to
+					 * wait, so that a unit that was made
+					 * does not make every maker ask */
 	_Atomic uint32_t state;		/* enum place_state */
+	uint32_t	unused;
 };
 
 struct board {
@@ -91,8 +99,9 @@ struct board {
 	uint64_t	units;
 	_Atomic uint64_t base;		/* the first unit that is kept */
 	_Atomic uint64_t window;
-	_Atomic uint64_t need_taken;	/* who takes this unit or a later one
-					 * sends NEWS; BOARD_NEVER */
+	_Atomic uint64_t need_taken;	/* whose `taken` gets there (was less,
+					 * is as much or more) sends NEWS;
+					 * BOARD_NEVER */
 	_Atomic uint64_t need_released;	/* who releases this one, or passes it,
 					 * sends NEWS; BOARD_NEVER */
 	_Atomic uint64_t wants_room;	/* kept units before this one are to be

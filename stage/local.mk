@@ -4,18 +4,22 @@
 libloader_la_SOURCES += \
 	%D%/messages.h \
 	%D%/line.h \
-	%D%/lag.h \
+	%D%/lag.c %D%/lag.h \
 	%D%/board.h
 # end of libloader_la_SOURCES
 
 # The hub's side, from the rules to the messages.
 libhost_la_SOURCES += \
-	%D%/waits.h \
+	%D%/line.c \
+	%D%/line_check.c \
+	%D%/waits.c %D%/waits.h \
 	%D%/slots.h \
 	%D%/director.h
 # end of libhost_la_SOURCES
 
 # The client's side.
 libloader_la_SOURCES += \
-	%D%/maps.h
+	%D%/maps.h \
+	%D%/maps.c \
+	%D%/written.c
 # end of libloader_la_SOURCES

@@ -71,6 +71,9 @@ unit_tests = \
 	%D%/unit_job_env \
 	%D%/unit_wait_line \
 	%D%/unit_saved \
+	%D%/unit_line \
+	%D%/unit_waits \
+	%D%/unit_lag \
 	%D%/unit_labels \
 	%D%/unit_ledger \
 	%D%/unit_order \
@@ -80,6 +83,7 @@ unit_tests = \
 	%D%/unit_loader_threads \
 	%D%/unit_loader_own \
 	%D%/unit_loader_cached \
+	%D%/unit_maps \
 	%D%/unit_emulate_touch \
 	%D%/unit_guard \
 	%D%/unit_picture \
