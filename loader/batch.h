@@ -49,6 +49,8 @@ struct batch {
 	uint32_t	room;		/* cells */
 	uint32_t	nr;		/* of them in use */
 	size_t		bytes;		/* of memory */
+	void		*memory;	/* its own; NULL: a bare one, whose
+					 * samples are elsewhere */
 	struct cell	*cells;
 	int64_t		*labels;
 	uint64_t	*items, *positions;
@@ -59,10 +61,17 @@ struct batch {
 	uint32_t	nr_ready;	/* CACHED or FETCHED */
 	uint32_t	nr_wanted;
 	uint32_t	first;		/* all before it are MAKING or DONE */
+	uint64_t	made_ns;	/* of all threads together */
+
+	/* Of a bare one: whose its samples are (share.h). */
+	struct share_lease *lease;	/* it is made for all jobs */
+	struct share_unit *unit;	/* it was made for all jobs */
 };
 
 struct batch *batch_new(uint32_t room, size_t sample_bytes);
 	/* NULL: no memory. */
+struct batch *batch_new_bare(uint32_t room, size_t sample_bytes);
+	/* Without memory for samples. */
 void batch_free(struct batch *b);
 
 void batch_clear(struct batch *b);
@@ -80,5 +89,7 @@ void batch_finish(struct batch *b, bool substitutes);
 	/* All cells are DONE: fills what the job sees.  Samples that failed
 	 * stay, as substitutes, or are left out, and those behind them moved
 	 * up. */
+void batch_give(struct batch *b, uint32_t count);
+	/* The same where nothing failed, or when that is done. */
 
 #endif

@@ -114,7 +114,7 @@ loader_start(struct ds_loader *l, struct ds_err *err)
 		return rc;
 	}
 	shelf_set(&l->shelf, room_of(l), (size_t)bytes,
-	    (unsigned)l->options.prefetch + SPARE_BATCHES);
+	    (unsigned)l->options.prefetch + SPARE_BATCHES, false);
 	l->is_started = true;
 	return 0;
 }

@@ -36,7 +36,7 @@ pipeline_init(struct pipeline *p, struct ds_data *data)
 void
 pipeline_fini(struct pipeline *p)
 {
-	must(p->oldest == NULL);
+	must(p->oldest == NULL && p->leased == NULL);
 	must(pthread_cond_destroy(&p->for_job) == 0);
 	must(pthread_cond_destroy(&p->for_readers) == 0);
 	must(pthread_cond_destroy(&p->for_makers) == 0);
@@ -90,7 +90,6 @@ begin_batch(struct pipeline *p, struct batch *b)
 		b->nr_ready += b->cells[i].state == CELL_CACHED;
 		b->nr_wanted += b->cells[i].state == CELL_WANTED;
 	}
-	p->nr_batches++;
 	p->nr_wanted += b->nr_wanted;
 	wake(&p->for_makers, p->idle_makers, b->nr_left);
 	wake_readers(p);
@@ -106,6 +105,7 @@ pipeline_add(struct pipeline *p, struct batch *b)
 	else
 		p->newest->next = b;
 	p->newest = b;
+	p->nr_batches++;
 	begin_batch(p, b);
 	must(pthread_mutex_unlock(&p->lock) == 0);
 }
@@ -126,6 +126,7 @@ pipeline_put_back(struct pipeline *p, struct batch *b)
 	p->oldest = b;
 	if (b->next == NULL)
 		p->newest = b;
+	p->nr_batches++;
 	begin_batch(p, b);
 	must(pthread_mutex_unlock(&p->lock) == 0);
 }
@@ -157,17 +158,20 @@ pipeline_take(struct pipeline *p)
 	return b;
 }
 
+static void
+put_items(struct pipeline *p, struct batch *b)
+{
+	for (uint32_t i = 0; i < b->nr; i++) {
+		if (b->cells[i].state == CELL_FETCHED)
+			ds_put(p->data, &b->cells[i].item);
+	}
+}
+
 void
 pipeline_drop(struct pipeline *p)
 {
-	while (p->oldest != NULL) {
-		struct batch *b = remove_oldest(p);
-
-		for (uint32_t i = 0; i < b->nr; i++) {
-			if (b->cells[i].state == CELL_FETCHED)
-				ds_put(p->data, &b->cells[i].item);
-		}
-	}
+	while (p->oldest != NULL)
+		put_items(p, remove_oldest(p));
 }
 
 void
@@ -180,7 +184,68 @@ pipeline_stop(struct pipeline *p)
 	must(pthread_mutex_unlock(&p->lock) == 0);
 }
 
+/*--- leased ones ---------------------------------------------------------*/
+
+static bool
+is_before(const struct batch *a, const struct batch *b)
+{
+	return a->given.epoch < b->given.epoch ||
+	    (a->given.epoch == b->given.epoch &&
+	    a->given.number < b->given.number);
+}
+
+void
+pipeline_add_leased(struct pipeline *p, struct batch *b)
+{
+	struct batch **at = &p->leased;
+
+	must(b->lease != NULL);
+	must(pthread_mutex_lock(&p->lock) == 0);
+	while (*at != NULL && is_before(*at, b))
+		at = &(*at)->next;
+	b->next = *at;
+	*at = b;
+	begin_batch(p, b);
+	must(pthread_mutex_unlock(&p->lock) == 0);
+}
+
+static void
+remove_leased(struct pipeline *p, struct batch *b)
+{
+	struct batch **at = &p->leased;
+
+	while (*at != b)
+		at = &(*at)->next;
+	*at = b->next;
+	b->next = NULL;
+}
+
+struct batch *
+pipeline_drop_leased(struct pipeline *p)
+{
+	struct batch *b = p->leased;
+
+	if (b != NULL) {
+		remove_leased(p, b);
+		put_items(p, b);
+	}
+	return b;
+}
+
 /*--- choosing ------------------------------------------------------------*/
+
+/* Of all batches, those for the job first. */
+static struct batch *
+first_batch(const struct pipeline *p)
+{
+	return p->oldest != NULL ? p->oldest : p->leased;
+}
+
+static struct batch *
+next_batch(const struct pipeline *p, const struct batch *b)
+{
+	return b->next != NULL || b->lease != NULL ? b->next : p->leased;
+}
 
 static bool
 can_be_made(enum cell_state state, bool from_storage)
@@ -207,7 +272,8 @@ find_in_batch(struct batch *b, bool from_storage, struct task *t)
 static bool
 find_make(struct pipeline *p, bool from_storage, struct task *t)
 {
-	for (struct batch *b = p->oldest; b != NULL; b = b->next) {
+	for (struct batch *b = first_batch(p); b != NULL;
+	    b = next_batch(p, b)) {
 		uint32_t nr = b->nr_ready + (from_storage ? b->nr_wanted : 0);
 
 		if (nr > 0 && find_in_batch(b, from_storage, t))
@@ -250,7 +316,8 @@ pipeline_next_make(struct pipeline *p, struct task *t)
 static bool
 find_wanted(struct pipeline *p, struct task *t)
 {
-	for (struct batch *b = p->oldest; b != NULL; b = b->next) {
+	for (struct batch *b = first_batch(p); b != NULL;
+	    b = next_batch(p, b)) {
 		if (b->nr_wanted == 0)
 			continue;
 		for (uint32_t i = b->first; i < b->nr; i++) {
@@ -305,6 +372,7 @@ pipeline_fetched(struct pipeline *p, const struct task *t,
 
 	add_to_mean(&p->fetch_mean_ns, d->fetch_ns);
 	p->counts.fetch_ns += d->fetch_ns;
+	t->batch->made_ns += d->fetch_ns;
 	s->item = *item;
 	s->state = CELL_FETCHED;
 	t->batch->nr_ready++;
@@ -323,10 +391,24 @@ add_times(struct pipeline *p, const struct task *t, const struct done *d)
 		add_to_mean(&p->make_mean_ns, d->make_ns);
 }
 
-void
+/* Whose last sample was made. */
+static struct batch *
+finish_batch(struct pipeline *p, struct batch *b)
+{
+	if (b->lease != NULL) {
+		remove_leased(p, b);
+		return b;
+	}
+	if (b == p->oldest && p->job_waits)
+		pthread_cond_signal(&p->for_job);
+	return NULL;
+}
+
+struct batch *
 pipeline_done(struct pipeline *p, const struct task *t, const struct done *d)
 {
 	struct cell *s = &t->batch->cells[t->i];
+	struct batch *leased = NULL;
 
 	add_times(p, t, d);
 	s->rc = d->rc;
@@ -335,7 +417,9 @@ pipeline_done(struct pipeline *p, const struct task *t, const struct done *d)
 	s->state = CELL_DONE;
 	p->ahead_bytes -= s->read_ahead;
 	s->read_ahead = 0;
-	if (--t->batch->nr_left == 0 && t->batch == p->oldest && p->job_waits)
-		pthread_cond_signal(&p->for_job);
+	t->batch->made_ns += d->fetch_ns + d->make_ns;
+	if (--t->batch->nr_left == 0)
+		leased = finish_batch(p, t->batch);
 	wake_readers(p);
+	return leased;
 }

@@ -122,6 +122,38 @@ made(unsigned k, uint32_t i, enum cell_state was, uint64_t fetch_ns)
 	    &(struct done){ .fetch_ns = fetch_ns, .make_ns = 600000 });
 }
 
+/* Leased ones come after the job's, the lowest first, and leave when all of
+ * them is made. */
+static void
+leased_ones_come_last(void **state)
+{
+	struct share_lease *lease = (struct share_lease *)&p;
+	struct task t = { .batch = NULL };
+	struct batch *b = batch_new_bare(1, 16), *done;
+
+	(void)state;
+	b->lease = batches[1]->lease = lease;	/* any but none */
+	b->nr = 1;
+	b->given.number = 7;
+	batches[1]->given.number = 6;
+	batches[1]->nr = 1;
+	pipeline_add_leased(&p, b);
+	pipeline_add_leased(&p, batches[1]);
+	add(0, mixed);
+	assert_int_equal(p.nr_batches, 1);
+	for (uint32_t i = 0; i < NR; i++)
+		expect_make(0, i);
+	expect_make(1, 0);
+	assert_true(pipeline_next_make(&p, &t));
+	assert_ptr_equal(t.batch, b);
+	done = pipeline_done(&p, &t, &(struct done){ .make_ns = 5 });
+	assert_ptr_equal(done, b);
+	assert_int_equal(b->made_ns, 5);
+	assert_ptr_equal(pipeline_drop_leased(&p), batches[1]);
+	assert_null(pipeline_drop_leased(&p));
+	batch_free(b);
+}
+
 /* Nothing is handed over. */
 static void
 without_readers_makers_go_in_order(void **state)
@@ -283,6 +315,7 @@ one_that_is_alone_can_be_put_back(void **state)
 }
 
 UNIT_MAIN(
+    PIPELINE_UNIT(leased_ones_come_last),
     PIPELINE_UNIT(without_readers_makers_go_in_order),
     PIPELINE_UNIT(makers_leave_slow_reading_to_readers),
     PIPELINE_UNIT(readers_work_while_storage_is_slow),
