@@ -115,6 +115,7 @@ loader_start(struct ds_loader *l, struct ds_err *err)
 	}
 	shelf_set(&l->shelf, room_of(l), (size_t)bytes,
 	    (unsigned)l->options.prefetch + SPARE_BATCHES, false);
+	share_start(l);
 	l->is_started = true;
 	return 0;
 }
@@ -124,6 +125,7 @@ loader_end(struct ds_loader *l)
 {
 	if (l->workers == NULL)
 		return;
+	share_stop(l);
 	pipeline_stop(&l->pipeline);
 	workers_end(&l->workers);
 	pipeline_drop(&l->pipeline);
