@@ -169,7 +169,7 @@ free_desk(struct desk *d)
 
 	if (desk_is_mine(d)) {
 		if (d->maps != NULL)
-			maps_drop_all(d->maps, note_unmapped, &u);
+			maps_give_all(d->maps, note_unmapped, &u);
 		maps_free(&d->maps);
 		tell_unmapped(&u);
 		must(pthread_mutex_destroy(&d->lock) == 0);

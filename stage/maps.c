@@ -477,3 +477,19 @@ maps_sweep(struct maps *m, maps_gone_f *unmapped, void *arg)
 			free(k);
 		}
 }
+
+void
+maps_give_all(struct maps *m, maps_gone_f *unmapped, void *arg)
+{
+	must_be(m, MAPS_MAGIC);
+	m->nr_left = 0;
+	for (unsigned i = 0; i < BUCKETS; i++)
+		while (m->known[i] != NULL) {
+			struct known *k = m->known[i];
+			uint32_t slot = k->slot;
+
+			m->known[i] = k->next;
+			forget_known(k, true);
+			unmapped(arg, slot);
+		}
+}

@@ -77,6 +77,10 @@ void maps_sweep(struct maps *m, maps_gone_f *unmapped, void *arg);
 	/* By rule 4; unmapped() is called for each such slot of which this
 	 * process has no map left, once.  It costs nothing if none is GONE. */
 
+void maps_give_all(struct maps *m, maps_gone_f *unmapped, void *arg);
+	/* Unmaps everything, held or not, before maps_free(); unmapped() is
+	 * called for each slot. */
+
 uint64_t maps_bytes(const struct maps *m);
 	/* Of slots mapped, each counted once. */
 

@@ -44,6 +44,7 @@ map_seat(struct ds_pass *p, int fd, struct ds_err *err)
 	}
 	p->seat = base;
 	p->seat_len = (size_t)st.st_size;
+	pass_stop_waiting(p);
 	return 0;
 }
 

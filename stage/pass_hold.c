@@ -56,6 +56,14 @@ move_private(struct ds_pass *p)
 
 /*--- the seat ------------------------------------------------------------*/
 
+void
+pass_stop_waiting(struct ds_pass *p)
+{
+	/* seq_cst: as show() */
+	atomic_store_explicit(&p->seat->waits, BOARD_NEVER,
+	    memory_order_seq_cst);
+}
+
 /* All seq_cst: stored before need_taken and need_released are looked at, as
  * the hub stores those before it looks at seats (board.h, rule 4); and in the
  * order of stage.h, rule 7. */
@@ -68,8 +76,7 @@ show(struct ds_pass *p, uint64_t taken, struct pass_news *n)
 	p->taken = taken;
 	p->released = p->holds.first != NULL ? p->holds.first->unit : taken;
 	if (p->taken != was_taken) {
-		atomic_store_explicit(&p->seat->waits, BOARD_NEVER,
-		    memory_order_seq_cst);
+		pass_stop_waiting(p);
 		atomic_store_explicit(&p->seat->taken, p->taken,
 		    memory_order_seq_cst);
 	}
@@ -92,6 +99,7 @@ pass_start(struct ds_pass *p, uint64_t start)
 	p->is = MEMBER;
 	p->is_detached = false;
 	p->taken = p->released = start;
+	pass_stop_waiting(p);
 	/* release: pair with the hub's acquires; board.h, rule 7 */
 	atomic_store_explicit(&p->seat->taken, start, memory_order_release);
 	atomic_store_explicit(&p->seat->released, start,
@@ -143,14 +151,17 @@ pass_make_private(struct ds_pass *p, uint64_t before, struct pass_news *n,
 }
 
 void
-pass_drop(struct hold *h)
+pass_drop(struct hold *h, struct pass_news *n)
 {
 	struct ds_stage *s = h->stage;
+	struct ds_pass *p = h->pass;
 
 	maps_release(s->desk->maps, h->map);
 	(void)crash_point("stage.released");
-	take_out(h->pass != NULL ? &h->pass->holds : &s->kept, h);
+	take_out(p != NULL ? &p->holds : &s->kept, h);
 	free(h);
+	if (p != NULL)
+		show(p, p->taken, n);
 }
 
 void
@@ -175,11 +186,12 @@ pass_is_done(const struct ds_pass *p)
 void
 pass_settle(struct ds_pass *p, struct pass_news *n)
 {
-	show(p, p->taken, n);
+	move_private(p);
 	if (p->holds.first != NULL)
 		return;
 	if (p->is == OWES_END) {
 		p->is = NO_MEMBER;
+		pass_stop_waiting(p);
 		n->end = true;
 	}
 	if (p->is_closed)

@@ -32,22 +32,6 @@ struct sight {			/* of a STAGED unit */
 
 enum seen { SEEN_NOTHING, SEEN_STAGED, SEEN_ALONE, SEEN_DETACHED, SEEN_ODD };
 
-/* relaxed: the word was loaded with acquire before, and is looked at again
- * after; the hub changes nothing under a STAGED word. */
-static enum seen
-read_staged(const struct board_entry *e, uint64_t word, struct sight *s)
-{
-	s->slot = atomic_load_explicit(&e->slot, memory_order_relaxed);
-	s->bytes = atomic_load_explicit(&e->bytes, memory_order_relaxed);
-	s->hash = atomic_load_explicit(&e->hash, memory_order_relaxed);
-	s->job = atomic_load_explicit(&e->job, memory_order_relaxed);
-	if (s->slot == 0 || s->bytes > STAGE_BYTES_MAX)
-		return SEEN_ODD;
-	/* seq_cst: as in look() */
-	return atomic_load_explicit(&e->word, memory_order_seq_cst) == word ?
-	    SEEN_STAGED : SEEN_NOTHING;
-}
-
 /* A unit that is not made: is it for the job to make it? */
 static enum seen
 judge_free(const struct ds_pass *p, uint64_t unit, uint64_t base)
@@ -62,39 +46,59 @@ judge_free(const struct ds_pass *p, uint64_t unit, uint64_t base)
 	return SEEN_NOTHING;
 }
 
-/* All seq_cst: after the store of waits, as the hub looks at that after it has
- * stored these (board.h, rule 3).  The state comes after the base: a unit that
- * this place is owed leaves the window only when it is detached. */
+/* The hub empties the word before it changes the rest: if that is the same
+ * afterwards, all of it belongs together. */
 static enum seen
-look(const struct ds_pass *p, uint64_t unit, struct sight *s)
+read_entry(const struct board_entry *e, uint64_t word, struct sight *s)
+{
+	/* acquire: before the second look at the word */
+	s->slot = atomic_load_explicit(&e->slot, memory_order_acquire);
+	s->bytes = atomic_load_explicit(&e->bytes, memory_order_acquire);
+	s->hash = atomic_load_explicit(&e->hash, memory_order_acquire);
+	s->job = atomic_load_explicit(&e->job, memory_order_acquire);
+	/* relaxed: the loads above come before it, by their own order */
+	if (atomic_load_explicit(&e->word, memory_order_relaxed) != word)
+		return SEEN_NOTHING;
+	return s->slot == 0 || s->bytes > STAGE_BYTES_MAX ? SEEN_ODD :
+	    SEEN_STAGED;
+}
+
+/* seq_cst, here and below: after the store of waits, as the hub looks at that
+ * after it has stored these (board.h, rule 3). */
+static enum seen
+look_at_unit(const struct ds_pass *p, uint64_t unit, struct sight *s)
 {
 	const struct board_entry *e = &p->board->entries[unit % BOARD_RING];
 	uint64_t base, word, number;
 
 	base = atomic_load_explicit(&p->board->base, memory_order_seq_cst);
-	if (atomic_load_explicit(&p->board->places[p->place].state,
-	    memory_order_seq_cst) == PLACE_DETACHED)
-		return SEEN_DETACHED;
-	if (unit < base)
-		return SEEN_ODD;
 	word = atomic_load_explicit(&e->word, memory_order_seq_cst);
 	number = atomic_load_explicit(&e->unit, memory_order_seq_cst);
-	if (number > unit)
+	if (unit < base || number > unit)
 		return SEEN_ODD;
-	if (number < unit)
+	if (number < unit || board_state(word) == UNIT_FREE)
 		return judge_free(p, unit, base);
 	switch (board_state(word)) {
-	case UNIT_FREE:
-		return judge_free(p, unit, base);
 	case UNIT_LEASED:
 		return SEEN_NOTHING;
 	case UNIT_STAGED:
-		return read_staged(e, word, s);
+		return read_entry(e, word, s);
 	case UNIT_ALONE:
 		return SEEN_ALONE;
 	default:
 		return SEEN_ODD;
 	}
+}
+
+/* The state last: a unit that this place is owed leaves the window only when it
+ * is detached, and what is STAGED after that is not for it (line.h, rule 5). */
+static enum seen
+look(const struct ds_pass *p, uint64_t unit, struct sight *s)
+{
+	enum seen seen = look_at_unit(p, unit, s);
+
+	return atomic_load_explicit(&p->board->places[p->place].state,
+	    memory_order_seq_cst) == PLACE_DETACHED ? SEEN_DETACHED : seen;
 }
 
 /*--- taking --------------------------------------------------------------*/
@@ -122,12 +126,13 @@ find_map(struct ds_pass *p, uint32_t slot, struct map **out)
 		return 0;
 	desk_unlock(d);
 	fd = talk_map(d->link, p->id, slot, &room, NULL);
-	rc = fd < 0 ? fd : crash_point("stage.mapped");
+	(void)crash_point("stage.mapped");
 	desk_lock(d);
-	if (rc == 0 && room <= SIZE_MAX)
-		rc = maps_add(d->maps, slot, fd, (size_t)room, out, NULL);
-	if (fd >= 0)
-		io_close(&fd);
+	if (fd < 0)
+		return fd;
+	rc = room > SIZE_MAX ? -EFBIG :
+	    maps_add(d->maps, slot, fd, (size_t)room, out, NULL);
+	io_close(&fd);
 	return rc;
 }
 
@@ -178,20 +183,50 @@ take_staged(struct ds_pass *p, uint64_t unit, const struct sight *s,
 /*--- what the hub wants meanwhile ----------------------------------------*/
 
 static void
-make_room(struct ds_pass *p)
+make_private(struct ds_pass *p, uint64_t before)
 {
-	/* acquire: pairs with the hub's release; a wish, nothing more */
-	uint64_t before = atomic_load_explicit(&p->board->wants_room,
-	    memory_order_acquire);
 	struct pass_news n;
 
-	if (p->holds.first == NULL || before <= p->released)
-		return;
 	pass_news_init(&n, p);
 	desk_lock(p->stage->desk);
 	(void)pass_make_private(p, before, &n, NULL);	/* or next time */
 	desk_unlock(p->stage->desk);
 	pass_tell(&n);
+}
+
+/* relaxed: this process's own */
+static uint64_t
+load_released(const struct ds_pass *p)
+{
+	return atomic_load_explicit(&p->seat->released, memory_order_relaxed);
+}
+
+static void
+make_room(struct ds_pass *p)
+{
+	/* acquire: pairs with the hub's release; a wish, nothing more */
+	uint64_t before = atomic_load_explicit(&p->board->wants_room,
+	    memory_order_acquire), released = load_released(p);
+
+	if (released < before && released < p->taken)
+		make_private(p, before);
+}
+
+/* A member that waits for what is behind the window, and keeps its first unit
+ * itself, need not be asked.  Half of what it keeps, so that this happens once
+ * in a while and not for each unit. */
+static void
+stop_blocking(struct ds_pass *p, uint64_t unit)
+{
+	/* acquire: pair with the hub's stores; both may be a moment old */
+	uint64_t base = atomic_load_explicit(&p->board->base,
+	    memory_order_acquire), released = load_released(p);
+	uint64_t window = atomic_load_explicit(&p->board->window,
+	    memory_order_acquire);
+
+	if (unit >= base && unit - base >= window && released <= base &&
+	    released < p->taken)
+		make_private(p, released + (p->taken - released + 1) / 2);
 }
 
 static int
@@ -221,6 +256,7 @@ try_to_take(struct ds_pass *p, uint64_t unit, struct ds_taken *taken)
 	case SEEN_DETACHED:
 		return be_detached(p);
 	default:
+		stop_blocking(p, unit);
 		return DS_TAKE_WAIT;
 	}
 }
@@ -278,7 +314,6 @@ ds_pass_take(struct ds_pass *pass, uint64_t unit, unsigned wait_ms,
 
 	if (rc != 0)
 		return rc;
-	desk_look(pass->stage->desk);
 	rc = try_to_take(pass, unit, taken);
 	if (rc == DS_TAKE_WAIT && wait_ms > 0)
 		rc = wait_and_take(pass, unit,

@@ -66,7 +66,9 @@ unlist_closed(struct ds_stage *s, struct ds_pass *p)
 	*at = p->next_closed;
 }
 
-/* Of a pass that was closed before, the last hold is also its end. */
+/* Of a pass that was closed before, the last hold is also its end.  One that is
+ * not closed settles by itself: whoever takes and ends is one thread, and knows
+ * in which order it tells. */
 static void
 give_back(struct ds_stage *s, struct hold *h)
 {
@@ -75,15 +77,15 @@ give_back(struct ds_stage *s, struct hold *h)
 
 	desk_lock(s->desk);
 	p = h->pass;
-	pass_drop(h);
-	if (p != NULL) {
+	if (p != NULL)
 		pass_news_init(&n, p);
+	pass_drop(h, &n);
+	if (p != NULL && p->is_closed)
 		pass_settle(p, &n);
-		if (pass_is_done(p))
-			unlist_closed(s, p);
-		else
-			p = NULL;
-	}
+	if (p != NULL && pass_is_done(p))
+		unlist_closed(s, p);
+	else
+		p = NULL;
 	desk_unlock(s->desk);
 	pass_tell(&n);
 	if (p != NULL)

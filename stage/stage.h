@@ -155,12 +155,13 @@ int pass_make_private(struct ds_pass *p, uint64_t before,
 	/* What it holds of units before that one.  -ENOMEM: not all. */
 void pass_start(struct ds_pass *p, uint64_t start);
 	/* It is a member from now on. */
+void pass_stop_waiting(struct ds_pass *p);
 void pass_settle(struct ds_pass *p, struct pass_news *n);
 	/* What it owes the hub, by rule 5. */
 bool pass_is_done(const struct ds_pass *p);
 	/* It was closed, and nothing refers to it any more. */
-void pass_drop(struct hold *h);
-	/* The job has released it; its pass has to settle. */
+void pass_drop(struct hold *h, struct pass_news *n);
+	/* The job has released it. */
 void pass_forget_holds(struct holds *list);
 	/* In a forked child, where no map is ours. */
 

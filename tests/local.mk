@@ -98,7 +98,8 @@ unit_tests = \
 	%D%/unit_demo_group \
 	%D%/unit_demo_law \
 	%D%/unit_doctor \
-	%D%/unit_doctor_child
+	%D%/unit_doctor_child \
+	%D%/unit_stage
 # end of unit_tests
 if WITH_PNG
 unit_tests += %D%/unit_picture_png
@@ -126,6 +127,9 @@ check_PROGRAMS += $(unit_tests)
 testhub = %D%/harness/testhub.c %D%/harness/testhub.h
 %C%_unit_hub_SOURCES = %D%/unit_hub.c $(testhub)
 %C%_unit_clients_SOURCES = %D%/unit_clients.c $(testhub)
+stagehub = $(testhub) %D%/harness/stagehub.c %D%/harness/stagehub.h \
+	%D%/harness/payload.h
+%C%_unit_stage_SOURCES = %D%/unit_stage.c $(stagehub)
 TESTS += $(unit_tests)
 endif
 

@@ -134,7 +134,7 @@ static void
 write_pages(char *bytes, size_t len, size_t stride)
 {
 	for (size_t i = 0; stride > 0 && i < len; i += stride * page)
-		bytes[i + stride] = 'w';
+		bytes[i] = 'w';
 }
 
 /* The map is found again, and shows what is in the slot. */
