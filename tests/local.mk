@@ -68,6 +68,9 @@ unit_tests = \
 	%D%/unit_get \
 	%D%/unit_get_threads \
 	%D%/unit_object \
+	%D%/unit_board \
+	%D%/unit_slots \
+	%D%/unit_slots_churn \
 	%D%/unit_job_env \
 	%D%/unit_wait_line \
 	%D%/unit_saved \
@@ -126,6 +129,9 @@ pictures = %D%/harness/pictures.c %D%/harness/pictures.h %D%/harness/loaded.h
 %C%_unit_loader_cached_SOURCES = %D%/unit_loader_cached.c $(pictures) $(fake_hub)
 %C%_unit_guard_LDADD = libleak.la libpreload.la $(CMOCKA_LIBS)
 check_PROGRAMS += $(unit_tests)
+slotshub = %D%/harness/slotshub.c %D%/harness/slotshub.h
+%C%_unit_slots_SOURCES = %D%/unit_slots.c $(slotshub)
+%C%_unit_slots_churn_SOURCES = %D%/unit_slots_churn.c $(slotshub)
 testhub = %D%/harness/testhub.c %D%/harness/testhub.h
 %C%_unit_hub_SOURCES = %D%/unit_hub.c $(testhub)
 %C%_unit_clients_SOURCES = %D%/unit_clients.c $(testhub)
