@@ -40,6 +40,7 @@ unit_tests = \
 	%D%/unit_json \
 	%D%/unit_args \
 	%D%/unit_cut \
+	%D%/unit_hash \
 	%D%/unit_say \
 	%D%/unit_command \
 	%D%/unit_roots \
