@@ -10,6 +10,7 @@ libleak_la_SOURCES = %D%/leak.c %D%/leak.h %D%/heap.c %D%/heap.h %D%/unit.h \
 harness_programs = \
 	%D%/closer \
 	%D%/crowd \
+	%D%/drill \
 	%D%/fields \
 	%D%/frames \
 	%D%/holder \
@@ -31,6 +32,7 @@ harness_programs = \
 	%D%/starter \
 	%D%/storm \
 	%D%/streams \
+	%D%/taker \
 	%D%/touched \
 	%D%/victim \
 	%D%/wrapped
@@ -40,6 +42,7 @@ check_PROGRAMS += $(harness_programs)
 %C%_closer_LDADD =
 %C%_crowd_SOURCES = %D%/crowd.c %D%/expected.h
 %C%_crowd_LDADD =
+%C%_drill_LDADD = libloader.la
 %C%_holder_LDADD = libguest.la
 %C%_inside_SOURCES = %D%/inside.c %D%/expected.h
 %C%_inside_LDADD =
@@ -73,6 +76,8 @@ check_PROGRAMS += $(harness_programs)
 %C%_starter_LDFLAGS = $(AM_LDFLAGS) -no-install
 %C%_storm_LDADD =
 %C%_streams_LDADD =
+%C%_taker_SOURCES = %D%/taker.c %D%/taker.h %D%/taker_hold.c
+%C%_taker_LDADD = libloader.la
 %C%_touched_SOURCES = %D%/touched.c %D%/expected.h
 %C%_touched_LDADD =
 %C%_victim_LDADD =
