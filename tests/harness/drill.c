@@ -7,7 +7,7 @@
  *
  *     jobs=4       so many processes at a time, each a job of the native loader
  *     kills=20     one after the other; each time another takes its place
- *     seed=1       of who is killed, and when
+ *     dice=1       of who is killed, and when
  *     pause=60     at most so many ms between two kills
  *     hub=PID      it is this process that is killed, once, and no job
  *     step-us=0    what a job does with a batch
@@ -63,10 +63,10 @@ struct job {
 static struct {
 	const char	*folder, *prefix;
 	unsigned	jobs, kills, pause, step_us;
-	uint64_t	seed;
+	uint64_t	dice;
 	pid_t		hub;
 	char		**options;	/* of the loader */
-} plan = { .jobs = 4, .kills = 20, .pause = 60, .seed = 1 };
+} plan = { .jobs = 4, .kills = 20, .pause = 60, .dice = 1 };
 
 static struct job jobs[JOBS_MAX];
 static unsigned next_number;
@@ -399,7 +399,7 @@ parse(char **argv)
 			plan.step_us = (unsigned)n;
 		else if (take_number(*argv, "hub", &n))
 			plan.hub = (pid_t)n;
-		else if (!take_number(*argv, "seed", &plan.seed))
+		else if (!take_number(*argv, "dice", &plan.dice))
 			*to++ = *argv;
 	}
 	*to = NULL;
@@ -428,7 +428,7 @@ main(int argc, char **argv)
 	plan.folder = argv[1];
 	plan.prefix = argv[2];
 	parse(argv + 3);
-	rng_init(&rng, RNG_ORDER, plan.seed, 0, 0);
+	rng_init(&rng, RNG_ORDER, plan.dice, 0, 0);
 	good = (plan.hub != 0 ? kill_hub() : kill_jobs()) && await_ends();
 	for (unsigned i = 0; i < plan.jobs; i++) {
 		if (jobs[i].pid != 0)
