@@ -16,7 +16,7 @@
 . "$top_srcdir/tests/emulate.sh"
 need_python
 
-job_set=set
+job_set='set'
 job_options="--epochs 2 --seed 3"
 hang_s=100		# no job of a drill takes longer, unless it hangs
 

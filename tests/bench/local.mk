@@ -12,6 +12,7 @@ benches = \
 	%D%/footprint \
 	%D%/preload \
 	%D%/decode \
+	%D%/sharing \
 	%D%/minio
 # end of benches
 bench_programs = \
