@@ -143,9 +143,7 @@ expect_stage_idle() {
 
 # await_lines FILE N: until a ledger has as many.
 await_lines() {
-	until [ "$(wc -l < "$1" 2> /dev/null || echo 0)" -ge "$2" ]; do
-		sleep 0.01
-	done
+	until [ -e "$1" ] && [ "$(wc -l < "$1")" -ge "$2" ]; do sleep 0.01; done
 }
 
 # percentiles FILE: of numbers, one on a line: p50, p99, the largest, how many.
