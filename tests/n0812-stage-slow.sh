@@ -12,37 +12,30 @@ budget=$((unit * 9))
 export DESTALL_STAGE=$budget DESTALL_WINDOW=64
 start_hub
 take_baseline
-hub_memory=$(stage_bytes)
 
-# watch NAME...: until they have ended; the most there was at a time into $most.
-watch() {
-	most=0 looks=0
-	for name; do
-		while ! is_ended "$(pid_of $name)"; do
-			now=$(($(stage_bytes) - hub_memory))
-			[ $now -le $most ] || most=$now
-			looks=$((looks + 1))
-		done
-		end_job $name
-	done
+# within NAME...: until they have ended, the stage is within its budget.
+within() {
+	pids=
+	for name; do pids="$pids $(pid_of $name)"; done
+	watch_slots $pids > looked
+	read -r most looks < looked
+	for name; do end_job $name; done
 	echo "$looks looks: at most $most bytes of $budget"
-	[ $most -le $budget ] || fail "the stage had $most bytes, its budget is $budget"
-	[ $most -gt 0 ] || fail "nothing was staged"
+	[ "$most" -le $budget ] || fail "the stage had $most bytes, its budget is $budget"
+	[ "$most" -gt 0 ] || fail "nothing was staged"
+	check_jobs "$@"
+	expect_stage_idle
 }
 
 start_job slow --step-ms 10
 start_job fast --step-ms 1
 start_job faster
-watch faster fast slow
-check_jobs slow fast faster
-expect_stage_idle
+within slow fast faster
 
 start_job keeps --keep --touch write --step-ms 2
 start_job slow --step-ms 10
 start_job fast
-watch fast keeps slow
-check_jobs keeps slow fast
-expect_stage_idle
+within keeps slow fast
 figure "stage: most bytes of a budget of $budget: $most"
 stop_hub
 checked

@@ -175,12 +175,48 @@ run_drill() {
 	rm -f drill$drill_nr.*
 }
 
-# stage_bytes: of all memory that the hub holds for the stage's slots and for
-# anything else that is a memfd, as the kernel has it.
-stage_bytes() {
-	for fd in "/proc/$hub/fd"/*; do
-		case $(readlink "$fd") in
-		*memfd:*) stat -Lc %s "$fd" ;;
-		esac
-	done 2> /dev/null | awk '{ n += $1 } END { print n + 0 }'
+# watch_slots PID...: until these have ended: "MOST LOOKS", the most bytes that
+# slots had at a time: those that the hub holds and those that are mapped.
+watch_slots() {
+	"$PYTHON" -c '
+import os, sys, time
+hub, pids = sys.argv[1], sys.argv[2:]
+
+def held(pid):
+    folder = "/proc/%s/fd/" % pid
+    for name in os.listdir(folder):
+        try:
+            if "memfd:destall slot" in os.readlink(folder + name):
+                st = os.stat(folder + name)
+                yield st.st_ino, st.st_size
+        except OSError:
+            pass
+
+def mapped(pid):
+    try:
+        with open("/proc/%s/maps" % pid) as f:
+            for line in f:
+                if "memfd:destall slot" in line:
+                    at, _, _, _, inode, _ = line.split(None, 5)
+                    begin, end = (int(x, 16) for x in at.split("-"))
+                    yield int(inode), end - begin
+    except OSError:
+        pass
+
+def runs(pid):
+    try:
+        with open("/proc/%s/stat" % pid) as f:
+            return f.read().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+most = looks = 0
+while any(map(runs, pids)):
+    sizes = {}
+    for who in [held(hub), *map(mapped, pids)]:
+        for inode, size in who:
+            sizes[inode] = max(sizes.get(inode, 0), size)
+    most, looks = max(most, sum(sizes.values())), looks + 1
+    time.sleep(0.002)
+print(most, looks)' "$hub" "$@"
 }
