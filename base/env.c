@@ -16,7 +16,8 @@
 /* All that is asked for once a program runs. */
 static const char *const names[] = {
 	"DESTALL_HUB", "XDG_RUNTIME_DIR", "TMPDIR", "DESTALL_JOB",
-	"DESTALL_CACHE", "DESTALL_AUDIT", "DESTALL_LOG",
+	"DESTALL_CACHE", "DESTALL_STAGE", "DESTALL_AUDIT", "DESTALL_LOG",
+	"DESTALL_GROUP", "DESTALL_WINDOW", "DESTALL_LAG",
 };
 #define NR_NAMES	(sizeof names / sizeof names[0])
 

@@ -9,6 +9,7 @@ libguest_la_SOURCES += \
 	%D%/must.c %D%/must.h \
 	%D%/err.c %D%/err.h \
 	%D%/clock.c %D%/clock.h \
+	%D%/futex.c %D%/futex.h \
 	%D%/crash.c %D%/crash.h \
 	%D%/cpus.c %D%/cpus.h \
 	%D%/meminfo.c %D%/meminfo.h \

@@ -41,12 +41,12 @@ create(const char *name)
  * profiler's timer may send a thousand a second: so in pieces, smaller after
  * each EINTR, because one large call might never come to its end. */
 static int
-allocate(int fd, size_t len)
+allocate(int fd, size_t from, size_t to)
 {
-	size_t piece = PIECE_MAX, done = 0;
+	size_t piece = PIECE_MAX, done = from;
 
-	while (done < len) {
-		size_t next = len - done < piece ? len - done : piece;
+	while (done < to) {
+		size_t next = to - done < piece ? to - done : piece;
 
 		if (fallocate(fd, 0, (off_t)done, (off_t)next) == 0)
 			done += next;
@@ -67,6 +67,33 @@ add_seals(int fd, int seals, const char *what, struct ds_err *err)
 }
 
 int
+memfd_begin(const char *name, struct ds_err *err)
+{
+	int fd = create(name);
+
+	return fd < 0 ?
+	    err_errno(err, "shared memory %s: cannot create", name) : fd;
+}
+
+int
+memfd_grow(int fd, size_t from, size_t to, struct ds_err *err)
+{
+	if (to > INT64_MAX)
+		return err_fail(err, -EINVAL, "shared memory: impossible size "
+		    "%zu", to);
+	if (allocate(fd, from, to) != 0)
+		return err_errno(err, "shared memory: cannot allocate %zu bytes",
+		    to - from);
+	return 0;
+}
+
+int
+memfd_seal_size(int fd, struct ds_err *err)
+{
+	return add_seals(fd, SIZE_SEALS, "its size", err);
+}
+
+int
 memfd_new(const char *name, size_t len, struct ds_err *err)
 {
 	int fd, rc;
@@ -74,15 +101,15 @@ memfd_new(const char *name, size_t len, struct ds_err *err)
 	if (len == 0 || len > INT64_MAX)
 		return err_fail(err, -EINVAL,
 		    "shared memory %s: impossible size %zu", name, len);
-	fd = create(name);
+	fd = memfd_begin(name, err);
 	if (fd < 0)
-		return err_errno(err, "shared memory %s: cannot create", name);
-	if (allocate(fd, len) != 0) {
+		return fd;
+	if (allocate(fd, 0, len) != 0) {
 		rc = err_errno(err, "shared memory %s: cannot allocate %zu bytes",
 		    name, len);
 		goto close_fd;
 	}
-	rc = add_seals(fd, SIZE_SEALS, "its size", err);
+	rc = memfd_seal_size(fd, err);
 	if (rc < 0)
 		goto close_fd;
 	return fd;

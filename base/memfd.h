@@ -30,6 +30,12 @@ int memfd_new(const char *name, size_t len, struct ds_err *err);
 	 * lack of memory must be an error here and not a SIGBUS later.
 	 * name shows in /proc/PID/maps.  -errno: -ENOSPC, -ENOMEM, -EMFILE. */
 
+int memfd_begin(const char *name, struct ds_err *err);
+int memfd_grow(int fd, size_t from, size_t to, struct ds_err *err);
+int memfd_seal_size(int fd, struct ds_err *err);
+	/* The same in steps, for one that takes turns with others: empty, then
+	 * with memory for these bytes too, then of this size for good. */
+
 int memfd_map_writer(int fd, size_t len, void **base, struct ds_err *err);
 	/* Shared and writable, not inherited by fork: a child that nobody
 	 * knows of must not keep the memory writable.  In such a child the

@@ -14,14 +14,9 @@
 #include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
-#include <limits.h>
-#include <linux/futex.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <time.h>
-#include <unistd.h>
 
-#include "base/clock.h"
+#include "base/futex.h"
 
 #define INDEX_MAGIC	0x44534958u	/* "DSIX" */
 
@@ -189,45 +184,14 @@ index_file_name(char name[STORE_NAME_MAX], uint64_t file)
 
 /*--- waiting -------------------------------------------------------------*/
 
-/* Not private: hub and clients have maps of their own, a read-only one will
- * do to wait. */
-static int
-futex_wait(const _Atomic uint32_t *word, uint32_t seen, uint64_t left_ns)
-{
-	struct timespec left = {
-		.tv_sec = (time_t)(left_ns / NS_PER_S),
-		.tv_nsec = (long)(left_ns % NS_PER_S),
-	};
-
-	if (syscall(SYS_futex, word, FUTEX_WAIT, seen, &left, NULL, 0) == 0)
-		return 0;
-	return -errno;
-}
-
 int
 index_wait(const struct index *x, uint32_t seen, uint64_t deadline_ns)
 {
-	uint64_t now;
-	int rc;
-
-	for (;;) {
-		/* acquire: pairs with the release in index_wake() */
-		if (atomic_load_explicit(&x->wake, memory_order_acquire) != seen)
-			return 0;
-		now = clock_now_ns();
-		if (now >= deadline_ns)
-			return -ETIMEDOUT;
-		rc = futex_wait(&x->wake, seen, deadline_ns - now);
-		if (rc < 0 && rc != -EINTR && rc != -EAGAIN && rc != -ETIMEDOUT)
-			return rc;
-	}
+	return futex_wait(&x->wake, seen, deadline_ns);
 }
 
 void
 index_wake(struct index *x)
 {
-	/* release: pairs with the acquire of those who load wake before they
-	 * look; what changed comes first */
-	atomic_fetch_add_explicit(&x->wake, 1, memory_order_release);
-	syscall(SYS_futex, &x->wake, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+	futex_wake(&x->wake);
 }

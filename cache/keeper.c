@@ -25,8 +25,8 @@ keeper_room(const struct keeper *k)
 		.budget_bytes = k->budget_bytes,
 		.besides_bytes = k->index_bytes + k->page_bytes,
 		.stored_bytes = k->stored_bytes,
-		.granted_bytes = k->granted_bytes,
-		.cgroup = k->has_cgroup ? &k->cgroup : NULL,
+		.granted_bytes = k->machine->granted_bytes,
+		.cgroup = k->machine->has_cgroup ? &k->machine->cgroup : NULL,
 	};
 }
 
@@ -74,11 +74,10 @@ start(void **state, struct hub *hub, struct ds_err *err)
 		return err_fail(err, -ENOMEM, "cache: no memory");
 	k->magic = KEEPER_MAGIC;
 	k->hub = hub;
-	k->has_cgroup = cgroup_find(&k->cgroup, "/", "memory", NULL) == 0;
+	k->machine = hub_machine(hub);
 	k->budget_bytes = hub_options(hub)->cache_bytes;
 	if (k->budget_bytes == 0)
-		k->budget_bytes = room_default_budget(
-		    k->has_cgroup ? &k->cgroup : NULL);
+		k->budget_bytes = room_default_budget(k->machine);
 	if (k->budget_bytes < STORE_LEAST)
 		k->budget_bytes = STORE_LEAST;
 	rc = open_store(k, err);

@@ -24,7 +24,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/cgroup.h"
 #include "base/err.h"
 #include "base/segment.h"
 #include "base/wire.h"
@@ -34,6 +33,7 @@
 #include "cache/page.h"
 #include "cache/store.h"
 #include "hub/hub.h"
+#include "hub/room.h"
 
 #define KEEPER_MAGIC		0x4b454550u	/* "KEEP" */
 #define DATASET_MAGIC		0x44534554u	/* "DSET" */
@@ -50,19 +50,9 @@ struct room {			/* all that a job needs to judge it */
 	uint64_t budget_bytes;
 	uint64_t besides_bytes;	/* indices and pages: not in the store */
 	uint64_t stored_bytes;	/* our own sum, where the store has none */
-	uint64_t granted_bytes;	/* ever */
+	uint64_t granted_bytes;	/* ever, by the whole hub */
 	const struct cgroup *cgroup;	/* NULL: none that limits memory */
 };
-
-struct gauge {			/* what was left outside of the budget */
-	uint64_t read_ns;	/* 0: never */
-	uint64_t granted_bytes;	/* ever, not after it was read */
-	uint64_t total, available;	/* of the machine; 0: it does not say */
-	uint64_t limit, free;	/* of the group, or CGROUP_NO_LIMIT */
-};
-
-uint64_t room_default_budget(const struct cgroup *g);
-	/* Half of what is free to this process. */
 
 uint64_t room_used(const struct room *r);
 
@@ -77,9 +67,6 @@ int room_check(const struct room *r, const struct gauge *g, uint64_t bytes,
 	/* May as many bytes be allocated now?  -ENOSPC for the budget,
 	 * -ENOMEM for the memory of the machine or of the control group, from
 	 * which all that was granted since they were read is taken off. */
-
-uint64_t room_pages(uint64_t bytes);
-	/* In whole pages. */
 
 /*--- data sets -----------------------------------------------------------*/
 
@@ -236,13 +223,11 @@ struct keeper {
 	unsigned	magic;
 	struct hub	*hub;
 	struct store	*store;
-	struct cgroup	cgroup;
-	bool		has_cgroup;
+	struct machine	*machine;	/* the hub's */
 	uint64_t	budget_bytes;
 	uint64_t	index_bytes;	/* of all indices, those being dropped too */
 	uint64_t	page_bytes;
 	uint64_t	stored_bytes;	/* files and drafts, in whole pages */
-	uint64_t	granted_bytes;	/* ever, in whole pages */
 	struct gauge	gauge;
 	uint64_t	next_file;
 	uint32_t	next_set;

@@ -211,7 +211,7 @@ count_memory(struct lease *l)
 
 	l->allocated = l->rc == 0;
 	if (l->allocated) {
-		k->granted_bytes += l->pages_bytes;
+		k->machine->granted_bytes += l->pages_bytes;
 	} else {
 		k->stored_bytes -= l->pages_bytes;
 		l->pages_bytes = 0;

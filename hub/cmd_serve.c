@@ -29,6 +29,7 @@
 #define NOT_GIVEN	UINT64_MAX
 #define STOP_DEADLINE_NS	(10 * NS_PER_S)
 #define OPTION_SIZE	64u
+#define OPTIONS_MOST	4u	/* that a hub is started with */
 
 extern const struct command cmd_serve;
 
@@ -36,6 +37,7 @@ struct serve_options {
 	bool		foreground;
 	bool		stop;
 	struct budget	cache;		/* these: NOT_GIVEN, or */
+	uint64_t	stage_bytes;
 	uint64_t	idle_ns;
 	uint64_t	lease_ns;
 	uint64_t	ready_fd;
@@ -48,6 +50,11 @@ static const struct arg_option options[] = {
 	{ .name = "cache", .kind = ARG_BUDGET,
 	  .offset = offsetof(struct serve_options, cache), .value = "SIZE",
 	  .help = "memory for cached data at most; half of what is free" },
+	{ .name = "stage", .kind = ARG_SIZE,
+	  .offset = offsetof(struct serve_options, stage_bytes),
+	  .value = "SIZE",
+	  .help = "memory for batches that jobs share at most; an eighth of "
+	    "what the cache may have" },
 	{ .name = "idle", .kind = ARG_DURATION,
 	  .offset = offsetof(struct serve_options, idle_ns),
 	  .value = "DURATION",
@@ -70,6 +77,7 @@ static const struct arg_option options[] = {
 
 static const struct serve_options defaults = {
 	.cache = { .bytes = NOT_GIVEN },
+	.stage_bytes = NOT_GIVEN,
 	.idle_ns = NOT_GIVEN,
 	.lease_ns = NOT_GIVEN,
 	.ready_fd = NOT_GIVEN,
@@ -81,7 +89,7 @@ static bool
 gives_any(const struct serve_options *o)
 {
 	return o->cache.bytes != NOT_GIVEN || o->cache.is_share ||
-	    o->idle_ns != NOT_GIVEN || o->lease_ns != NOT_GIVEN;
+	    o->stage_bytes != NOT_GIVEN || o->idle_ns != NOT_GIVEN || o->lease_ns != NOT_GIVEN;
 }
 
 static int
@@ -98,9 +106,12 @@ check_options(const struct serve_options *o)
 		return refuse_usage("--cache: a number of bytes, such as 8G: a "
 		    "percentage is of each data set, and for jobs: "
 		    "DESTALL_CACHE=30%");
-	if (o->cache.bytes == 0 || o->idle_ns == 0 || o->lease_ns == 0)
-		return refuse_usage(o->cache.bytes == 0 ? "--cache: more than 0" :
-		    o->idle_ns == 0 ? "--idle: more than 0" :
+	if (o->cache.bytes == 0)
+		return refuse_usage("--cache: more than 0");
+	if (o->stage_bytes == 0)
+		return refuse_usage("--stage: more than 0");
+	if (o->idle_ns == 0 || o->lease_ns == 0)
+		return refuse_usage(o->idle_ns == 0 ? "--idle: more than 0" :
 		    "--lease: more than 0");
 	if (o->stop && (gives_any(o) || o->foreground))
 		return refuse_usage("--stop goes with no other option");
@@ -129,6 +140,21 @@ read_cache_variable(const char *text, uint64_t *bytes, struct ds_err *err)
 }
 
 static int
+read_stage_variable(const char *text, uint64_t *bytes, struct ds_err *err)
+{
+	struct ds_err why;
+	int rc;
+
+	rc = parse_size(text, bytes, &why);
+	if (rc == 0 && *bytes == 0)
+		rc = err_fail(&why, -ERANGE, "'%s' is no stage: unset it for "
+		    "an eighth of what the cache may have", text);
+	if (rc < 0)
+		return err_fail(err, rc, "DESTALL_STAGE: %s", why.text);
+	return 0;
+}
+
+static int
 read_log_variable(const char *text, enum log_level *level, struct ds_err *err)
 {
 	struct ds_err why;
@@ -146,16 +172,21 @@ choose_options(const struct serve_options *o, struct hub_options *h,
     struct ds_err *err)
 {
 	const char *cache = getenv("DESTALL_CACHE");
+	const char *stage = getenv("DESTALL_STAGE");
 	const char *level = getenv("DESTALL_LOG");
 	int rc = 0;
 
 	*h = hub_defaults;
 	if (cache != NULL && *cache != '\0')
 		rc = read_cache_variable(cache, &h->cache_bytes, err);
+	if (rc == 0 && stage != NULL && *stage != '\0')
+		rc = read_stage_variable(stage, &h->stage_bytes, err);
 	if (rc == 0 && level != NULL && *level != '\0')
 		rc = read_log_variable(level, &h->log, err);
 	if (o->cache.bytes != NOT_GIVEN)
 		h->cache_bytes = o->cache.bytes;
+	if (o->stage_bytes != NOT_GIVEN)
+		h->stage_bytes = o->stage_bytes;
 	if (o->idle_ns != NOT_GIVEN)
 		h->idle_ns = h->idle_holding_ns = o->idle_ns;
 	if (o->lease_ns != NOT_GIVEN)
@@ -203,7 +234,7 @@ add_option(char *const list[], unsigned *nr, const char *name, uint64_t value,
 static int
 say_running(char *const list[])
 {
-	char names[3 * OPTION_SIZE] = "";
+	char names[OPTIONS_MOST * OPTION_SIZE] = "";
 	size_t len = 0;
 
 	if (list[0] == NULL) {
@@ -221,13 +252,14 @@ say_running(char *const list[])
 static int
 start_hub(const struct serve_options *o)
 {
-	char texts[3][OPTION_SIZE];
-	char *list[] = { texts[0], texts[1], texts[2], NULL };
+	char texts[OPTIONS_MOST][OPTION_SIZE];
+	char *list[] = { texts[0], texts[1], texts[2], texts[3], NULL };
 	struct ds_err err;
 	unsigned nr = 0;
 	int rc;
 
 	add_option(list, &nr, "cache", o->cache.bytes, "");
+	add_option(list, &nr, "stage", o->stage_bytes, "");
 	add_option(list, &nr, "idle", o->idle_ns == NOT_GIVEN ? NOT_GIVEN :
 	    o->idle_ns / 1000, "us");
 	add_option(list, &nr, "lease", o->lease_ns == NOT_GIVEN ? NOT_GIVEN :

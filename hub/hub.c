@@ -61,6 +61,12 @@ hub_control(struct hub *h)
 	return h->control.base;
 }
 
+struct machine *
+hub_machine(struct hub *h)
+{
+	return &h->machine;
+}
+
 struct client *
 hub_client(struct hub *h, uint32_t id)
 {

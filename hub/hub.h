@@ -24,6 +24,7 @@
 #include "base/wire.h"
 #include "hub/helper.h"
 #include "hub/log.h"
+#include "hub/room.h"
 
 struct hub;
 struct client;
@@ -50,6 +51,7 @@ extern const struct hub_module *const hub_modules[];	/* ends with NULL */
 
 struct hub_options {
 	uint64_t cache_bytes;		/* the ceiling; 0: half of what is free */
+	uint64_t stage_bytes;		/* the stage's; 0: as slots_new() says */
 	uint64_t idle_ns;		/* leave after this without clients ... */
 	uint64_t idle_holding_ns;	/* ... and this while something is held */
 	uint64_t lease_ns;		/* how long a client may take to fetch */
@@ -78,9 +80,7 @@ struct log *hub_log(struct hub *h);
 const struct hub_options *hub_options(const struct hub *h);
 uint64_t hub_generation(const struct hub *h);
 struct control *hub_control(struct hub *h);
-void hub_tell(struct hub *h);
-	/* Brings the hub's own figures there up to date; every tick does. */
-
+struct machine *hub_machine(struct hub *h);
 void hub_tell(struct hub *h);
 	/* Brings the hub's own figures there up to date; so does each tick. */
 

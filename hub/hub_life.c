@@ -190,6 +190,8 @@ begin(struct hub *h, struct ds_err *err)
 	if (rc == 0)
 		rc = helper_new(&h->helper, h->loop, err);
 	if (rc == 0)
+		machine_find(&h->machine);
+	if (rc == 0)
 		rc = make_control(h, err);
 	if (rc == 0)
 		rc = make_clients(h, err);
@@ -255,7 +257,7 @@ log_group(struct hub *h)
 static void
 log_start(struct hub *h)
 {
-	char cache[TEXT_FIGURE], idle[TEXT_FIGURE], holding[TEXT_FIGURE];
+	char cache[TEXT_FIGURE], stage[TEXT_FIGURE], idle[TEXT_FIGURE], holding[TEXT_FIGURE];
 	const struct hub_options *o = h->options;
 
 	log_line(h->log, LOG_INFO, "destall %s: hub %016" PRIx64 ", process %d, "
@@ -267,6 +269,9 @@ log_start(struct hub *h)
 	    "half of what is free" : text_size(cache, o->cache_bytes),
 	    text_duration(idle, o->idle_ns),
 	    text_duration(holding, o->idle_holding_ns));
+	log_line(h->log, LOG_INFO, "stage: %s", o->stage_bytes == 0 ?
+	    "an eighth of that, four batches at least" :
+	    text_size(stage, o->stage_bytes));
 }
 
 static void

@@ -35,6 +35,7 @@ struct hub {
 	int		signals;
 	struct loop_watch *on_signals;
 	struct helper	*helper;
+	struct machine	machine;
 	struct segment	control;
 	struct segment_head control_head;	/* as it was written */
 	bool		has_clients;

@@ -59,6 +59,7 @@ struct link {
 
 	uint64_t	generation;
 	uint32_t	client;
+	uint64_t	job;
 	struct segment	control;
 };
 
@@ -117,6 +118,19 @@ link_end(struct link *l, const char *why)
 	/* release: pairs with the acquires in link_alive() and say_gone() */
 	atomic_store_explicit(&l->state, DEAD, memory_order_release);
 	plug_hang_up(&l->plug);
+}
+
+bool
+link_check(struct link *l)
+{
+	struct ds_err why;
+
+	if (!link_alive(l))
+		return false;
+	if (plug_check(&l->plug, &why) == 0)
+		return true;
+	link_end(l, why.text);
+	return false;
 }
 
 static int
@@ -408,7 +422,8 @@ say_hello(struct link *l, struct ds_err *err)
 
 	wire_write(&w, &f, MSG_HELLO, 0);
 	wire_put_bytes(&w, PACKAGE_VERSION, strlen(PACKAGE_VERSION));
-	wire_put_u64(&w, read_job());
+	l->job = read_job();
+	wire_put_u64(&w, l->job);
 	must(wire_write_end(&w));
 	rc = exchange(l, &f, MSG_WELCOME, clock_now_ns() + l->patience_ns, &why);
 	if (rc == ANSWERED)
@@ -515,6 +530,13 @@ link_client(const struct link *l)
 {
 	must_be(l, LINK_MAGIC);
 	return l->client;
+}
+
+uint64_t
+link_job(const struct link *l)
+{
+	must_be(l, LINK_MAGIC);
+	return l->job;
 }
 
 const struct control *

@@ -59,10 +59,13 @@ int link_tell(struct link *l, const struct wire_frame *f, struct ds_err *err);
 
 bool link_alive(const struct link *l);
 	/* False once it failed, and in a forked child; looks at no descriptor. */
+bool link_check(struct link *l);
+	/* The same, after a look whether the hub has hung up. */
 bool link_mine(const struct link *l);
 	/* Made by this process, not by one that forked it. */
 uint64_t link_generation(const struct link *l);
 uint32_t link_client(const struct link *l);
+uint64_t link_job(const struct link *l);	/* as it said; 0: none */
 const struct control *link_control(const struct link *l);
 
 #endif

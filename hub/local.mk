@@ -19,6 +19,7 @@ libhost_la_SOURCES += \
 	%D%/loop.c %D%/loop.h \
 	%D%/helper.c %D%/helper.h \
 	%D%/log.c %D%/log.h \
+	%D%/room.c %D%/room.h \
 	%D%/lock.c %D%/lock.h \
 	%D%/harden.c %D%/harden.h \
 	%D%/door.c %D%/door.h \

@@ -76,6 +76,22 @@ say_hung_up(struct ds_err *err)
 	return err_fail(err, -ECONNRESET, "it has ended the connection");
 }
 
+int
+plug_check(const struct plug *p, struct ds_err *err)
+{
+	struct pollfd pfd = { .fd = p->sock, .events = POLLRDHUP };
+	int n, rc;
+
+	rc = prove(p, err);
+	if (rc < 0)
+		return rc;
+	do {
+		n = poll(&pfd, 1, 0);
+	} while (n < 0 && errno == EINTR);
+	/* A poll that fails tells nothing of the hub. */
+	return n > 0 ? say_hung_up(err) : 0;
+}
+
 static int
 await(const struct plug *p, short events, uint64_t deadline_ns,
     struct ds_err *err)

@@ -40,6 +40,10 @@ void plug_hang_up(const struct plug *p);
 void plug_close(struct plug *p);
 	/* Closes this process's copy. */
 
+int plug_check(const struct plug *p, struct ds_err *err);
+	/* 0; -ECONNRESET: the hub ended the connection; -EBADF.  Waits for
+	 * nothing, and reads nothing. */
+
 int plug_send(const struct plug *p, const struct wire_frame *f,
     uint64_t deadline_ns, struct ds_err *err);
 int plug_recv(const struct plug *p, struct wire_frame *f, uint64_t deadline_ns,

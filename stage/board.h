@@ -12,20 +12,27 @@
  *                                      it failed: each job makes it itself
  *
  *  1. The hub stores an entry's word last, with release; who loads it, with
- *     acquire, may then look at the rest.  The number of the unit is stored
- *     before; a reader that finds another one there has been too slow.
+ *     acquire, may then look at the rest.  When the entry becomes another
+ *     unit's, its word is emptied before the number is stored: who has looked
+ *     at all of it, and finds the same word again, has seen what belongs
+ *     together.  A reader that finds a later number there has been too slow.
  *  2. An entry that is STAGED stays as it is as long as a member lives that has
  *     not released its unit (line.h, 4).
  *  3. Whoever waits loads its wake word, stores in its seat what it waits for,
  *     looks once more, and sleeps until the word changes.  The hub stores what
  *     there is to see, looks at the seats, and increments the words of those
  *     who wait for it.  Both put a sequentially consistent fence between the
- *     two: one of them sees the other.
+ *     two: one of them sees the other.  A maker loads its word before it
+ *     asks for a lease.
  *  4. In the same way a client that has taken or released something stores it
  *     in its seat and then looks at need_taken and need_released; the hub
  *     stores these and then looks at the seats.
  *  5. A seat is input to the hub: copied, and checked.
  *  6. Numbers of slots are never used twice in the life of a hub.
+ *  7. Of a member that has begun, a seat counts from when it says something
+ *     else than at BEGIN, or the start itself: its client stores the start
+ *     first in taken, then in released, when it is told BEGUN; and it always
+ *     stores taken before released.
  */
 
 #ifndef STAGE_BOARD_H
@@ -80,8 +87,12 @@ struct board_entry {			/* a cache line */
 };
 
 struct board_place {
-	_Atomic uint32_t wake;		/* futex */
+	_Atomic uint32_t wake;		/* futex: of a member that waits */
+	_Atomic uint32_t work;		/* futex: of a maker that was told to
+					 * wait, so that a unit that was made
+					 * does not make every maker ask */
 	_Atomic uint32_t state;		/* enum place_state */
+	uint32_t	unused;
 };
 
 struct board {
@@ -91,14 +102,16 @@ struct board {
 	uint64_t	units;
 	_Atomic uint64_t base;		/* the first unit that is kept */
 	_Atomic uint64_t window;
-	_Atomic uint64_t need_taken;	/* who takes this unit or a later one
-					 * sends NEWS; BOARD_NEVER */
+	_Atomic uint64_t need_taken;	/* whose `taken` gets there (was less,
+					 * is as much or more) sends NEWS;
+					 * BOARD_NEVER */
 	_Atomic uint64_t need_released;	/* who releases this one, or passes it,
 					 * sends NEWS; BOARD_NEVER */
 	_Atomic uint64_t wants_room;	/* kept units before this one are to be
 					 * made private at the next take */
 	_Atomic uint32_t nr_members;
 	_Atomic uint32_t nr_jobs;	/* of members */
+	uint32_t	unused[8];	/* entries begin with a cache line */
 	struct board_entry entries[BOARD_RING];
 	struct board_place places[BOARD_PLACES];
 };

@@ -2,7 +2,7 @@
  *
  * lag.h: how long the fast wait for the slow.  Runs in the hub; pure.
  *
- *  1. `wait:T`: as long as it takes units; T without one detaches it.
+ *  1. `wait:T`: as long as it takes units; T of waiting without one detach it.
  *  2. `detach:T`: T of waiting detach it.
  *  3. `auto`: as `wait:60s`; and it is detached when, over the last 10 s, the
  *     job that waits received fewer samples than its own makers would have made
@@ -30,8 +30,8 @@ struct lag {
 };
 
 int lag_parse(const char *text, struct lag *lag, struct ds_err *err);
-	/* auto, wait, wait:60s, detach, detach:5s.  -EINVAL.  Runs in clients,
-	 * too. */
+	/* auto, wait, wait:60s, detach, detach:5s.  -EINVAL: the result is left
+	 * alone.  Runs in clients, too. */
 
 /* What a member received over the last LAG_SPAN_NS, in parts. */
 struct pace {
@@ -41,7 +41,7 @@ struct pace {
 };
 
 void pace_note(struct pace *p, uint64_t now_ns, uint64_t samples);
-	/* samples: in all, ever. */
+	/* samples: in all, ever.  The first note is where it begins. */
 double pace_rate(const struct pace *p, uint64_t now_ns);
 	/* Samples per second over the span, or over what there is of it. */
 bool pace_is_full(const struct pace *p, uint64_t now_ns);
@@ -59,7 +59,8 @@ double making_rate(const struct making *m);
 
 struct lag_case {
 	uint64_t	now_ns;
-	uint64_t	waits_since_ns;	/* of the one who waits, for a blocker */
+	uint64_t	waits_since_ns;	/* of the one who waits, for a blocker;
+					 * 0: it does not */
 	uint64_t	blocker_took_ns;/* when the blocker took something last */
 	const struct pace *pace;	/* of the one who waits */
 	const struct making *making;	/* of its job */

@@ -23,7 +23,9 @@
  *  4. What is STAGED stays STAGED, with the same slot, until it is retired; it
  *     is retired only when every LIVE member has released it.
  *  5. The slot of a retired unit is pinned while a DETACHED place may look at
- *     it: one that was LIVE while it was STAGED, and had not released it.
+ *     it: one that was LIVE while it was STAGED, and had not released it.  What
+ *     is STAGED later it must not look at: it loads the unit's word first, its
+ *     own state after that.
  *  6. A member begins within the window, at `start`, and is owed every unit
  *     from there to its end exactly once, by taking or by making it itself.
  *  7. No unit is leased further than `ahead` beyond the member that is first.
@@ -72,14 +74,17 @@ struct line_place {
 
 struct line {
 	uint64_t	units;		/* of the pass */
-	uint64_t	window;		/* of them, at most */
+	uint64_t	window;		/* of them, 1 .. ring; may be changed */
 	uint64_t	base;
 	uint64_t	front;		/* no unit from here on was ever leased */
-	uint64_t	ahead;
+	uint64_t	ahead;		/* rule 7; the window, if not set */
 	uint32_t	ring;		/* entries of unit[], a power of two */
 	uint32_t	nr_places;	/* of place[] */
+	uint32_t	used;		/* all places from here on are NONE */
 	uint32_t	members;	/* LIVE */
 	uint32_t	leases;
+	uint32_t	holes;		/* units before front that are FREE */
+	uint32_t	overdue;	/* units that are late */
 	bool		begun;		/* there was a member, ever */
 	uint64_t	made, alone, late, revoked, detached;	/* ever */
 	struct line_unit  *unit;	/* unit u is at u % ring */
@@ -90,14 +95,16 @@ struct line {
 			/* its state, generation, maker or slot */
 	void		(*retired)(void *arg, uint64_t unit, uint32_t slot);
 			/* it left the window; slot: it had been STAGED.  Ask
-			 * line_pinned() whether that is free */
+			 * line_pinned() whether that is free.  Units that were
+			 * never leased may leave it unnamed: see base */
 	void		*arg;
 };
 
 void line_init(struct line *l, uint64_t units, uint64_t window, uint64_t at,
     struct line_unit *unit, uint32_t ring, struct line_place *place,
     uint32_t nr_places);
-	/* base = front = at; all units FREE, all places NONE. */
+	/* base = front = at; all units FREE, all places NONE.  The caller sets
+	 * ahead and the callbacks afterwards. */
 
 /*--- places --------------------------------------------------------------*/
 
@@ -106,12 +113,19 @@ int line_attach(struct line *l, uint64_t job);
 
 int line_begin(struct line *l, uint32_t p, uint64_t at, uint64_t end,
     uint64_t *start);
-	/* A MAKER becomes LIVE.  at LINE_ANY: where it shares most without
-	 * holding anybody up.  0; -EAGAIN: at has left the window, or is
-	 * behind its end. */
+	/* A MAKER becomes LIVE, with taken = released = *start.
+	 * at LINE_ANY: where it shares most without holding anybody up: base,
+	 * if the lead is in the first half of the window, else a quarter of the
+	 * window behind the lead; end, if that is before it.
+	 * Any other at is where it begins, or nowhere: -EAGAIN, if it has left
+	 * the window, or is behind its end: then room is made as far as the
+	 * members allow, and where there is neither a member nor a lease, the
+	 * window moves there.
+	 * -EINVAL: at > end, end > units, or it is no MAKER. */
 
 void line_end(struct line *l, uint32_t p);
-	/* LIVE or DETACHED to MAKER: it holds nothing of ours any more. */
+	/* LIVE or DETACHED to MAKER: it holds nothing of ours any more.  Its
+	 * leases stay. */
 
 void line_detach(struct line *l, uint32_t p);
 	/* LIVE to DETACHED: nobody waits for it from now on. */
@@ -122,8 +136,11 @@ void line_leave(struct line *l, uint32_t p);
 
 int line_progress(struct line *l, uint32_t p, uint64_t taken,
     uint64_t released, uint64_t waits);
-	/* What its seat says.  -EBADMSG: went back, or past its end, or
-	 * released more than was taken. */
+	/* What its seat says, if it is LIVE or DETACHED.  One that has said
+	 * nothing yet may still show what is before its start: that counts as
+	 * its start.  -EBADMSG, and nothing is changed: it went back, or past
+	 * its end, or released more than was taken, or waits for what it has
+	 * taken. */
 
 uint64_t line_lead(const struct line *l);
 	/* What the first of the members takes next; base, if there is none. */
@@ -132,19 +149,29 @@ uint64_t line_lead(const struct line *l);
 
 enum line_answer {
 	LINE_LEASED,
-	LINE_WAIT,		/* everything that may be made is being made, or
-				 * is as far ahead as it may be */
+	LINE_WAIT,		/* what is next is as far ahead as it may be; or
+				 * the window is full, and there is no member */
 	LINE_FULL,		/* the window is: somebody has not released its
 				 * first unit */
-	LINE_OVER,		/* there is nothing left to make */
+	LINE_OVER,		/* no unit is FREE: none is left to make, unless
+				 * a maker dies or gives up */
 };
 
 enum line_answer line_lease(struct line *l, uint32_t p, uint64_t *unit);
 	/* The first unit that may be made now.  A late one that a member waits
-	 * for comes first.  Retires what it needs to. */
+	 * for comes first; what all members have passed is left out.  Retires
+	 * what it needs to, but nothing while there is no member. */
+
+enum line_answer line_would_lease(const struct line *l);
+	/* What somebody would get now. */
 
 bool line_can_lease(const struct line *l);
-	/* Would somebody get one now? */
+	/* Is that LINE_LEASED? */
+
+uint64_t line_first(const struct line *l);
+	/* The first unit that some member has not released, and what base is
+	 * once all is retired that can be.  Where the answer is LINE_FULL, this
+	 * is the unit to be released. */
 
 bool line_holds(const struct line *l, uint64_t unit, uint32_t p,
     uint32_t generation);
@@ -163,20 +190,23 @@ int line_call_late(struct line *l, uint64_t unit);
 
 bool line_retire(struct line *l);
 	/* The first of the window, if every member has released it and there
-	 * was one, ever; for room.  A LEASED one is revoked by it. */
+	 * was one, ever; for room.  A LEASED one is revoked by it.  False:
+	 * nothing is left, or somebody has not. */
 
 bool line_pinned(const struct line *l, uint64_t unit);
 	/* May a DETACHED place look at this retired unit? */
 
 /*--- waiting -------------------------------------------------------------*/
 
+/* The window here begins at line_first(): what can be retired blocks nobody. */
+
 bool line_is_blocked(const struct line *l, uint32_t p);
 	/* A LIVE member that waits for a unit behind the window. */
 
 uint32_t line_blocker(const struct line *l, uint32_t after);
-	/* Of those who have not released the first unit of the window, the next
-	 * place behind `after` (LINE_NOBODY: the first); LINE_NOBODY: no
-	 * more. */
+	/* Of the LIVE who have not released that first unit, the next place
+	 * behind `after` (LINE_NOBODY: the first); LINE_NOBODY: no more.  One
+	 * that is blocked may be among them, by what it keeps. */
 
 const char *line_broken(const struct line *l);
 	/* A rule that does not hold, or NULL.  For tests, the model, and debug

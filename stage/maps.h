@@ -8,8 +8,8 @@
  * stay, because a fresh map of a large batch costs as much as copying it.
  *
  *  1. What a job writes to a batch it has taken stays in its own pages; they are
- *     dropped when it releases the batch, before the hub learns of it, and only
- *     they are.
+ *     dropped when it releases the batch, before the hub learns of it.  The
+ *     other pages stay, but for a few between them.
  *  2. A map that is held (a batch that was taken and not released) and whose
  *     slot is wanted becomes private in place: every page of it is the job's
  *     own from then on, and no write by any thread is lost.  It is no map of
@@ -41,7 +41,8 @@ struct map {			/* private */
 
 struct maps;
 
-int maps_new(struct maps **out, const struct floor *floor, struct ds_err *err);
+int maps_new(struct maps **out, const struct floor *fl, struct ds_err *err);
+	/* The floor stays the caller's, and longer than this. */
 void maps_free(struct maps **mp);
 	/* All of them; what is held is gone, too. */
 void maps_abandon(struct maps **mp);
@@ -62,25 +63,44 @@ int maps_add(struct maps *m, uint32_t slot, int fd, size_t room,
 
 void maps_hold(struct map *map, size_t used);
 void maps_release(struct maps *m, struct map *map);
-	/* By rule 1, or, if it is private, unmaps it. */
+	/* By rule 1; or unmaps it, if it is private, or gone, or cannot be
+	 * used again.  map is not to be used any more. */
 int maps_make_private(struct maps *m, struct map *map, struct ds_err *err);
-	/* Rule 2; while other threads read and write it.  -ENOMEM: it is as it
-	 * was. */
+	/* Rule 2; while other threads read and write it.  -ENOMEM, or as
+	 * written_own(): it is as it was. */
 void maps_forking(struct maps *m);
 	/* Before a fork: all that is held is made private and inherited. */
 
 typedef void maps_gone_f(void *arg, uint32_t slot);
 
 void maps_sweep(struct maps *m, maps_gone_f *unmapped, void *arg);
-	/* By rule 4; unmapped() is called for each slot of which no map is
-	 * left, once. */
+	/* By rule 4; unmapped() is called for each such slot of which this
+	 * process has no map left, once.  It costs nothing if none is GONE. */
+
+void maps_give_all(struct maps *m, maps_gone_f *unmapped, void *arg);
+	/* Unmaps everything, held or not, before maps_free(); unmapped() is
+	 * called for each slot. */
 
 uint64_t maps_bytes(const struct maps *m);
-	/* Of slots mapped. */
+	/* Of slots mapped, each counted once. */
 
 /*--- written.c -----------------------------------------------------------*/
 
-void written_drop(void *base, size_t len);
-	/* Gives back those pages of a private map that are the process's own. */
+int written_drop(void *base, size_t len);
+	/* Gives back those pages of a private map that are the process's own,
+	 * and perhaps some of the file's.  len: whole pages.  0; -errno: some
+	 * are still its own. */
+
+int written_own(void *base, size_t len);
+	/* Makes all of them the process's own, while other threads read and
+	 * write them.  0; -ENOMEM, -EINVAL (the program has taken the right to
+	 * write from them), -EFAULT: some are not. */
+
+/* How it is done; the first that works.  For tests. */
+enum written_way { WRITTEN_SCAN, WRITTEN_READ, WRITTEN_ALL, WRITTEN_WAYS };
+enum written_own_way { WRITTEN_POPULATE, WRITTEN_TOUCH };
+
+int written_drop_by(enum written_way way, void *base, size_t len);
+int written_own_by(enum written_own_way way, void *base, size_t len);
 
 #endif

@@ -39,7 +39,11 @@
  *
  * group and key say which stream it is, byte for byte.  seeded: enum
  * stage_seeded.  unit is what the asker would like; the first one decides.
- * at: the unit where the asker begins, or STAGE_ANY.
+ * at: the unit where the asker begins, or STAGE_ANY; in ATTACH units of the
+ * size that it would like, in BEGIN of the size that it was told.
+ * pass: what ATTACHED said, which is the number of that attachment: a process
+ * may have several at one pass.  In PASS_IS, STAGE_JOB and the board it is the
+ * number of the pass itself.
  * All times are of CLOCK_MONOTONIC.
  */
 

@@ -21,8 +21,11 @@
  *     said that it is unmapped, or are gone themselves.
  *  4. A slot is WRITING from the grant until its holder has said that it writes
  *     no more, or is gone, whatever became of the lease meanwhile.
- *  5. A FREE slot of a process that has not leased for a while makes room for
- *     another's.
+ *  5. A FREE slot that was not used for a while makes room for another's; one
+ *     that is too small for what its owner needs, at once.
+ *  6. Whoever gets no memory, and would have less than another even with it,
+ *     is given what that other has FREE next.
+ *  7. The machine and the hub's control group keep their reserve (hub/room.h).
  */
 
 #ifndef STAGE_SLOTS_H
@@ -34,6 +37,7 @@
 
 #include "base/err.h"
 #include "base/segment.h"
+#include "hub/helper.h"
 #include "hub/hub.h"
 #include "stage/board.h"
 
@@ -42,21 +46,42 @@
 enum slot_is { SLOT_IS_NEW, SLOT_IS_FREE, SLOT_IS_WRITING, SLOT_IS_STAGED,
 	SLOT_IS_HELD, SLOT_IS_GONE };
 
+struct slots;
+struct stage_slot;
 struct slot_holder;		/* a client that was given it */
+struct slot_owner;
+
+typedef void slots_ready_f(void *arg, struct stage_slot *slot, int rc);
+	/* There is memory, or none: slot is NULL then, and rc why: -ENOMEM, of
+	 * the machine, -ESTALE, its client is gone, -ESHUTDOWN, the hub
+	 * leaves, or another error. */
 
 struct stage_slot {
+	struct helper_job job;		/* allocates it, later frees it */
+	struct slots	*slots;
 	uint32_t	number;		/* of no other in the hub's life */
 	uint32_t	owner;		/* client */
 	enum slot_is	is;
 	int		fd;		/* -1: not yet, or closed */
 	uint64_t	room;		/* bytes, whole pages */
+	bool		is_given;	/* its owner was sent the descriptor;
+					 * the director's */
 	bool		is_sealed;	/* rule 2 */
 	uint64_t	used_ns;	/* last */
 	uint32_t	pass;		/* WRITING, STAGED, HELD: for which unit */
 	uint64_t	unit;
 	uint32_t	generation;	/* WRITING: of the lease */
+
+	/* Of slots*.c alone. */
+	struct slot_owner *of;		/* NULL: nobody can write it again */
 	struct slot_holder *holders;
-	struct stage_slot *next;
+	struct stage_slot *next;	/* in the table */
+	struct stage_slot *older, *newer;	/* of all that are not GONE */
+	struct stage_slot *fresher, *staler;	/* FREE: of its owner's */
+	slots_ready_f	*ready;		/* NEW */
+	void		*arg;
+	uint64_t	grown_bytes;
+	int		rc;
 };
 
 struct slots_counts {
@@ -65,19 +90,18 @@ struct slots_counts {
 	uint32_t nr, nr_free;
 };
 
-struct slots;
-
 int slots_new(struct slots **out, struct hub *hub, uint64_t budget_bytes,
     struct ds_err *err);
+	/* budget 0: an eighth of the hub's ceiling, and room for four of the
+	 * largest that is asked for, within half of what is free now. */
 void slots_free(struct slots **sp);
 	/* The helper is done. */
 
 int slots_floor(const struct slots *s);
 	/* The descriptor of the floor segment, borrowed. */
 
-/* What the owner of a request is called with when there is memory, or none:
- * slot is NULL then, and rc why (-ENOSPC: the budget; -ENOMEM...). */
-typedef void slots_ready_f(void *arg, struct stage_slot *slot, int rc);
+void slots_on_freed(struct slots *s, void (*freed)(void *arg), void *arg);
+	/* Is called whenever the budget has more room than before. */
 
 enum slots_answer { SLOTS_NOW, SLOTS_LATER, SLOTS_NO_ROOM, SLOTS_TOO_LARGE };
 
@@ -85,7 +109,8 @@ enum slots_answer slots_get(struct slots *s, uint32_t client, uint64_t bytes,
     uint64_t now_ns, struct stage_slot **slot, slots_ready_f *ready,
     void *arg);
 	/* A slot of that client with room for as many bytes, WRITING from now
-	 * on.  SLOTS_NOW: it had one that was FREE.  SLOTS_LATER: one is being
+	 * on; pass, unit and generation are the caller's to fill in.
+	 * SLOTS_NOW: it had one that was FREE.  SLOTS_LATER: one is being
 	 * allocated; ready() is called in a later turn, exactly once.
 	 * SLOTS_NO_ROOM: not now; slots_make_room() may help.
 	 * SLOTS_TOO_LARGE: more than the budget. */
@@ -94,7 +119,12 @@ bool slots_make_room(struct slots *s, uint64_t bytes, uint64_t now_ns);
 	/* Ends FREE slots by rule 5, until as many bytes will be free, or there
 	 * are no more.  True if anything was ended. */
 
+bool slots_will_have_room(const struct slots *s, uint64_t bytes);
+	/* Once all who have a slot that is GONE have unmapped it: ending more of
+	 * them would not help. */
+
 struct stage_slot *slots_find(struct slots *s, uint32_t number);
+	/* NULL: there is none, or its memory is being freed. */
 
 int slots_seal(struct slots *s, struct stage_slot *slot, struct ds_err *err);
 	/* When its owner publishes the first time: rule 2. */
@@ -103,18 +133,21 @@ void slots_stage(struct slots *s, struct stage_slot *slot);
 void slots_hold(struct slots *s, struct stage_slot *slot);
 	/* STAGED to HELD. */
 void slots_put(struct slots *s, struct stage_slot *slot);
-	/* WRITING, STAGED or HELD to FREE; GONE if its owner is. */
+	/* WRITING, STAGED or HELD to FREE, or GONE by the rules; one that is
+	 * GONE stays so.  It may not be looked at afterwards. */
 
 int slots_give(struct slots *s, struct stage_slot *slot, uint32_t client);
-	/* Remembers that this client has it from now on; -ENOMEM.  The
-	 * descriptor is slot->fd. */
+	/* Remembers that this client has it from now on; of the owner is_given
+	 * says so.  The descriptor is slot->fd.  -ESTALE: it is GONE, or by
+	 * rule 2 not yet for others; -ENOMEM. */
 void slots_unmapped(struct slots *s, uint32_t number, uint32_t client);
 	/* It says so.  Nothing that it says can be wrong: it does not count if
-	 * it was not given. */
+	 * it was not given.  An owner that says it writes it no more: it is
+	 * GONE as soon as it is not needed. */
 
 void slots_client_gone(struct slots *s, uint32_t client);
 	/* Its maps are; its own slots become GONE, those that are STAGED or
-	 * HELD when they are put. */
+	 * HELD when they are put.  What it was WRITING need not be put. */
 
 void slots_counts(const struct slots *s, struct slots_counts *c);
 

@@ -3,7 +3,9 @@
  * waits.h: which job waits for which, over all passes: cycles are found.
  * Runs in the hub; pure, in memory that the caller gives.
  *
- * All ranks and streams of a job are one node.
+ * All ranks and streams of a job are one node.  An edge goes from a job with a
+ * member that is blocked (line.h) to that of one who blocks it; what a member
+ * keeps itself is no edge: it makes that private.
  */
 
 #ifndef STAGE_WAITS_H
@@ -19,6 +21,7 @@ struct wait_edge {
 int64_t waits_cycle(const struct wait_edge *edges, uint32_t nr,
     uint32_t *mark);
 	/* The index of an edge that is part of a cycle (from == to is one), or
-	 * -1.  mark: room for nr words. */
+	 * -1.  mark: room for nr words.  Takes nr * nr looks: give each pair of
+	 * jobs once. */
 
 #endif

@@ -14,11 +14,16 @@ done
 expect_refused 2 "serve: --cache: more than 0" "$destall" serve --cache 0
 expect_refused 2 'DESTALL_CACHE: ' env DESTALL_CACHE=0 "$destall" serve
 expect_refused 2 'DESTALL_CACHE: ' env DESTALL_CACHE=101% "$destall" serve
+for value in 1e30 -1 10GBB NaN '' 30% 0 ' 1G'; do
+	expect_refused 2 "serve: .*--stage" "$destall" serve "--stage=$value"
+	[ -z "$value" ] || expect_refused 2 'DESTALL_STAGE: ' env "DESTALL_STAGE=$value" "$destall" serve
+done
 expect_refused 2 "serve: --idle: more than 0" "$destall" serve --idle 0s
 expect_refused 2 "serve: .*--idle" "$destall" serve --idle 10
 expect_refused 2 "serve: .*--lease" "$destall" serve --lease soon
 expect_refused 2 "serve: .*twice|serve: .*--cache" "$destall" serve --cache 1G --cache 2G
 expect_refused 2 "serve: --stop goes with no other option" "$destall" serve --stop --cache 1G
+expect_refused 2 "serve: --stop goes with no other option" "$destall" serve --stop --stage 1G
 expect_refused 2 "serve: --ready-fd goes with --foreground" "$destall" serve --ready-fd 3
 expect_refused 2 "serve: --ready-fd: no such descriptor" "$destall" serve --foreground --ready-fd 99
 expect_refused 2 "DESTALL_LOG: 'loud' is not quiet, error, warn, info or debug" env DESTALL_LOG=loud "$destall" serve

@@ -67,9 +67,15 @@ unit_tests = \
 	%D%/unit_get \
 	%D%/unit_get_threads \
 	%D%/unit_object \
+	%D%/unit_board \
+	%D%/unit_slots \
+	%D%/unit_slots_churn \
 	%D%/unit_job_env \
 	%D%/unit_wait_line \
 	%D%/unit_saved \
+	%D%/unit_line \
+	%D%/unit_waits \
+	%D%/unit_lag \
 	%D%/unit_labels \
 	%D%/unit_ledger \
 	%D%/unit_order \
@@ -79,6 +85,7 @@ unit_tests = \
 	%D%/unit_loader_threads \
 	%D%/unit_loader_own \
 	%D%/unit_loader_cached \
+	%D%/unit_maps \
 	%D%/unit_emulate_touch \
 	%D%/unit_guard \
 	%D%/unit_picture \
@@ -93,7 +100,8 @@ unit_tests = \
 	%D%/unit_demo_group \
 	%D%/unit_demo_law \
 	%D%/unit_doctor \
-	%D%/unit_doctor_child
+	%D%/unit_doctor_child \
+	%D%/unit_stage
 # end of unit_tests
 if WITH_PNG
 unit_tests += %D%/unit_picture_png
@@ -118,9 +126,15 @@ pictures = %D%/harness/pictures.c %D%/harness/pictures.h %D%/harness/loaded.h
 %C%_unit_loader_cached_SOURCES = %D%/unit_loader_cached.c $(pictures) $(fake_hub)
 %C%_unit_guard_LDADD = libleak.la libpreload.la $(CMOCKA_LIBS)
 check_PROGRAMS += $(unit_tests)
+slotshub = %D%/harness/slotshub.c %D%/harness/slotshub.h
+%C%_unit_slots_SOURCES = %D%/unit_slots.c $(slotshub)
+%C%_unit_slots_churn_SOURCES = %D%/unit_slots_churn.c $(slotshub)
 testhub = %D%/harness/testhub.c %D%/harness/testhub.h
 %C%_unit_hub_SOURCES = %D%/unit_hub.c $(testhub)
 %C%_unit_clients_SOURCES = %D%/unit_clients.c $(testhub)
+stagehub = $(testhub) %D%/harness/stagehub.c %D%/harness/stagehub.h \
+	%D%/harness/payload.h
+%C%_unit_stage_SOURCES = %D%/unit_stage.c $(stagehub)
 TESTS += $(unit_tests)
 endif
 

@@ -55,5 +55,8 @@ stop_hub
 run env DESTALL_CACHE=10GBB "$(harness job)" set
 expect_status 1
 expect_err '^job: .*DESTALL_CACHE: '
+run env DESTALL_STAGE=10GBB "$(harness job)" set
+expect_status 1
+expect_err '^job: .*DESTALL_STAGE: '
 [ ! -e "$DESTALL_HUB" ] || fail "a hub was started"
 event $nr "settings that are none"

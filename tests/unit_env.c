@@ -28,7 +28,7 @@ restore(void)
 
 static char hub_one[] = "DESTALL_HUB=/one", hub_two[] = "DESTALL_HUB=/two",
     xdg[] = "XDG_RUNTIME_DIR=/run/x", tmp[] = "TMPDIR=", job[] = "DESTALL_JOB=j",
-    cache[] = "DESTALL_CACHE=1G", audit[] = "DESTALL_AUDIT=0.5",
+    cache[] = "DESTALL_CACHE=1G", stage[] = "DESTALL_STAGE=64M", audit[] = "DESTALL_AUDIT=0.5",
     quiet[] = "DESTALL_LOG=quiet", other[] = "UNIT_ENV=any";
 
 /* Keeping cannot be undone, so this one comes first. */
@@ -51,7 +51,7 @@ static void
 stays_as_it_was_kept(void **state)
 {
 	const char *hub;
-	USE(hub_one, xdg, tmp, job, cache, audit);
+	USE(hub_one, xdg, tmp, job, cache, stage, audit);
 
 	(void)state;
 	env_keep();
@@ -64,6 +64,7 @@ stays_as_it_was_kept(void **state)
 	assert_string_equal(env_get("XDG_RUNTIME_DIR"), "/run/x");
 	assert_string_equal(env_get("DESTALL_JOB"), "j");
 	assert_string_equal(env_get("DESTALL_CACHE"), "1G");
+	assert_string_equal(env_get("DESTALL_STAGE"), "64M");
 	assert_string_equal(env_get("DESTALL_AUDIT"), "0.5");
 	assert_null(env_get("DESTALL_LOG"));
 	environ = NULL;			/* as after clearenv() */

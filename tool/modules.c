@@ -11,8 +11,10 @@
 
 #include "cache/keeper.h"
 #include "hub/hub.h"
+#include "stage/director.h"
 
 const struct hub_module *const hub_modules[] = {
 	&keeper_module,
+	&director_module,
 	NULL,
 };

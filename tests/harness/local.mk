@@ -29,6 +29,7 @@ harness_programs = \
 	%D%/reader \
 	%D%/sampler \
 	%D%/slowstat \
+	%D%/stagejob \
 	%D%/starter \
 	%D%/storm \
 	%D%/streams \
@@ -71,6 +72,9 @@ check_PROGRAMS += $(harness_programs)
 %C%_sampler_LDADD = libdestall.la
 %C%_slowstat_SOURCES = %D%/slowstat.c tests/shim/slow_state.h
 %C%_slowstat_LDADD =
+%C%_stagejob_SOURCES = %D%/stagejob.c %D%/stagejob.h %D%/stagejob_make.c \
+	%D%/stagejob_keep.c %D%/payload.h
+%C%_stagejob_LDADD = libloader.la
 # A job: the library as jobs have it, and no wrapper that a test would kill.
 %C%_starter_LDADD = libdestall.la
 %C%_starter_LDFLAGS = $(AM_LDFLAGS) -no-install

@@ -184,6 +184,16 @@ const struct hub_module testhub_module = {
 
 static char folder[64], path[96];
 static unsigned clock_speed;
+static const struct hub_module *const own_modules[] = {
+	&testhub_module, NULL,
+};
+static const struct hub_module *const *modules = own_modules;
+
+void
+testhub_use(const struct hub_module *const *others)
+{
+	modules = others != NULL ? others : own_modules;
+}
 
 void
 testhub_open(void)
@@ -237,9 +247,6 @@ tell_fast_time(void *arg)
 static _Noreturn void
 be_hub(const struct hub_options *o, int ready, unsigned speed)
 {
-	static const struct hub_module *const modules[] = {
-		&testhub_module, NULL,
-	};
 	struct ds_err err;
 	int null = open("/dev/null", O_WRONLY);
 

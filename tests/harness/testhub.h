@@ -33,6 +33,8 @@ void testhub_close(void);	/* and away with it */
 const char *testhub_socket(void);
 const char *testhub_folder(void);
 
+void testhub_use(const struct hub_module *const *modules);
+	/* Instead of testhub_module, by hubs from now on; NULL: that again. */
 pid_t testhub_start(const struct hub_options *o, unsigned speed);
 	/* Returns when it can be connected to.  Its clock runs so many times
 	 * faster. */

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * director_place.c: processes at a pass: how they come and go, and how much
+ * they may have in the making.  Runs in the hub only.
+ */
+
+#include <config.h>
+
+#include "stage/director.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/io.h"
+#include "base/memfd.h"
+#include "base/must.h"
+#include "hub/clients.h"
+
+/*--- how much ------------------------------------------------------------*/
+
+/* What a job would have in the making alone, summed over jobs. */
+static uint64_t
+sum_ahead(const struct pass *p)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < p->high; i++) {
+		const struct seated *s = p->seated[i];
+		bool counts = s != NULL;
+
+		for (uint32_t j = 0; counts && j < p->high; j++) {
+			const struct seated *o = p->seated[j];
+
+			if (o != NULL && o->job == s->job && (o->ahead >
+			    s->ahead || (o->ahead == s->ahead && j < i)))
+				counts = false;
+		}
+		sum += counts ? s->ahead : 0;
+	}
+	return sum < LINE_RING ? sum : LINE_RING;
+}
+
+void
+director_fit(struct pass *p)
+{
+	const struct line *l = &p->line;
+	struct slots_counts counts;
+	uint64_t window = p->window_units, used, most;
+
+	slots_counts(p->director->slots, &counts);
+	if (p->unit_bytes > 0 && p->window_bytes / p->unit_bytes > window)
+		window = p->window_bytes / p->unit_bytes;
+	if (window == 0)
+		window = WINDOW_UNITS;
+	most = p->unit_bytes > 0 ? counts.budget_bytes / p->unit_bytes :
+	    LINE_RING;
+	if (window > most)
+		window = most;
+	if (window < WINDOW_LEAST)
+		window = WINDOW_LEAST;
+	/* Nothing that is in use falls out of it. */
+	used = l->front > l->base ? l->front - l->base : 0;
+	if (window < used)
+		window = used;
+	p->line.window = window < LINE_RING ? window : LINE_RING;
+}
+
+/*--- coming --------------------------------------------------------------*/
+
+/* With its head written; mapped here for reading only. */
+static int
+make_seat(struct segment *seat, uint64_t generation, struct ds_err *err)
+{
+	const size_t len = sizeof(struct seat);
+	struct segment_head head = {
+		.magic = seat_kind.magic, .layout = seat_kind.layout,
+		.byte_order = SEGMENT_BYTE_ORDER, .head_size = sizeof head,
+		.size = len, .generation = generation,
+	};
+	int rc, fd = memfd_new(seat_kind.name, len, err);
+
+	if (fd < 0)
+		return fd;
+	if (pwrite(fd, &head, sizeof head, 0) != (ssize_t)sizeof head) {
+		rc = err_errno(err, "stage: cannot write a client's seat");
+		goto close_fd;
+	}
+	rc = memfd_map_reader(fd, len, &seat->base, err);
+	if (rc < 0)
+		goto close_fd;
+	seat->fd = fd;
+	seat->len = len;
+	return 0;
+close_fd:
+	io_close(&fd);
+	return rc;
+}
+
+static unsigned
+count_attached(const struct director *d, uint32_t client)
+{
+	const struct pass *p;
+	unsigned nr = 0;
+
+	for (p = d->passes; p != NULL; p = p->next) {
+		for (uint32_t i = 0; i < p->high; i++)
+			nr += p->seated[i] != NULL &&
+			    p->seated[i]->client == client;
+	}
+	return nr;
+}
+
+int
+director_new_seated(struct director *d, const struct client *c, struct seated **out,
+    struct ds_err *err)
+{
+	struct seated *s;
+	int rc;
+
+	if (count_attached(d, client_id(c)) >= DIRECTOR_ATTACHED)
+		return err_fail(err, -EMFILE, "stage: a process can be "
+		    "attached to %u passes", DIRECTOR_ATTACHED);
+	s = calloc(1, sizeof *s);
+	if (s == NULL)
+		return err_fail(err, -ENOMEM, "stage: the hub has no memory");
+	rc = make_seat(&s->seat, hub_generation(d->hub), err);
+	if (rc < 0) {
+		free(s);
+		return rc;
+	}
+	s->client = client_id(c);
+	s->pid = c->caller.pid;
+	strcpy(s->name, client_name(c));
+	s->job = client_job(c) != 0 ? client_job(c) : s->client;
+	*out = s;
+	return 0;
+}
+
+void
+director_free_seated(struct seated **sp)
+{
+	segment_detach(&(*sp)->seat);
+	free(*sp);
+	*sp = NULL;
+}
+
+uint32_t
+director_seat(struct pass *p, struct seated *s)
+{
+	int place = line_attach(&p->line, s->job);
+
+	must(place >= 0);	/* whoever chose the pass has looked */
+	p->seated[place] = s;
+	p->nr_seated++;
+	if ((uint32_t)place >= p->high)
+		p->high = (uint32_t)place + 1;
+	director_show_place(p, (uint32_t)place);
+	p->line.ahead = sum_ahead(p);
+	return (uint32_t)place;
+}
+
+static void
+unseat(struct pass *p, uint32_t place)
+{
+	director_free_seated(&p->seated[place]);
+	p->nr_seated--;
+	while (p->high > 0 && p->seated[p->high - 1] == NULL)
+		p->high--;
+	director_show_place(p, place);
+	p->line.ahead = sum_ahead(p);
+}
+
+/*--- going ---------------------------------------------------------------*/
+
+void
+director_leave_place(struct director *d, struct pass *p, uint32_t place)
+{
+	uint64_t now_ns = clock_now_ns();
+
+	director_look(p, now_ns);
+	line_leave(&p->line, place);
+	director_end_leases(p, place);
+	unseat(p, place);
+	if (p->nr_seated == 0) {
+		director_end_pass(d, p);
+		return;
+	}
+	director_put_held(p);
+	director_show_members(p);
+	director_settle(p, now_ns);
+}
+
+void
+director_client_gone(struct director *d, uint32_t client)
+{
+	struct pass *p, *next;
+
+	for (p = d->passes; p != NULL; p = next) {
+		next = p->next;
+		for (uint32_t i = p->high; i-- > 0;) {
+			bool is_last = p->nr_seated == 1;
+
+			if (p->seated[i] == NULL ||
+			    p->seated[i]->client != client)
+				continue;
+			director_leave_place(d, p, i);
+			if (is_last)
+				break;
+		}
+	}
+	slots_client_gone(d->slots, client);
+}

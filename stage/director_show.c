@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * director_show.c: what the board says of a pass, and who is woken by it.
+ * Runs in the hub only.
+ *
+ * The partners of these stores and loads are the client's, in taking and in
+ * waiting (stage/pass_take.c); their order is that of board.h, 1, 3 and 4.
+ */
+
+#include <config.h>
+
+#include "stage/director.h"
+
+/* Relaxed: each stands for itself, or is published by an entry's word. */
+#define SHOW(where, n) \
+	atomic_store_explicit(&(where), (n), memory_order_relaxed)
+
+/*--- showing -------------------------------------------------------------*/
+
+static uint32_t
+client_at(const struct pass *p, uint32_t place)
+{
+	return place < LINE_PLACES && p->seated[place] != NULL ?
+	    p->seated[place]->client : 0;
+}
+
+static void
+note_news(struct pass *p, uint64_t unit)
+{
+	if (p->news_from > p->news_to) {
+		p->news_from = p->news_to = unit;
+		return;
+	}
+	if (unit < p->news_from)
+		p->news_from = unit;
+	if (unit > p->news_to)
+		p->news_to = unit;
+}
+
+void
+director_show_unit(void *pass, uint64_t unit)
+{
+	struct pass *p = pass;
+	const struct line_unit *u = &p->line.unit[unit % p->line.ring];
+	struct board_entry *e = &p->board->entries[unit % BOARD_RING];
+
+	/* The entry may still say STAGED, of a unit that has left the window.
+	 * relaxed: this word is ours; release: pairs with the acquire of who
+	 * finds the number there, and looks at the word again */
+	if (atomic_load_explicit(&e->unit, memory_order_relaxed) != unit)
+		SHOW(e->word, board_word(UNIT_FREE, 0, 0));
+	atomic_store_explicit(&e->unit, unit, memory_order_release);
+	if (u->state == UNIT_STAGED) {
+		SHOW(e->slot, u->slot);
+		SHOW(e->bytes, p->publishing.bytes);
+		SHOW(e->hash, p->publishing.hash);
+		SHOW(e->job, p->publishing.job);
+	}
+	/* release: pairs with the acquire of who looks at the entry */
+	atomic_store_explicit(&e->word, board_word(u->state, u->generation,
+	    client_at(p, u->maker)), memory_order_release);
+	if (u->state == UNIT_STAGED || u->state == UNIT_ALONE)
+		note_news(p, unit);
+}
+
+void
+director_show_place(struct pass *p, uint32_t place)
+{
+	SHOW(p->board->places[place].state, p->line.place[place].state);
+}
+
+void
+director_show_members(struct pass *p)
+{
+	const struct line_place *place = p->line.place;
+	uint32_t jobs = 0;
+
+	for (uint32_t i = 0; i < p->high; i++) {
+		bool is_new = place[i].state == PLACE_LIVE;
+
+		for (uint32_t j = 0; is_new && j < i; j++)
+			is_new = place[j].state != PLACE_LIVE ||
+			    place[j].job != place[i].job;
+		jobs += is_new;
+	}
+	SHOW(p->board->nr_members, p->line.members);
+	SHOW(p->board->nr_jobs, jobs);
+}
+
+/* Units that have come into the window are FREE, whatever was there before. */
+static void
+show_window(struct pass *p)
+{
+	const struct line *l = &p->line;
+	uint64_t end = l->base + l->window;
+
+	if (end > l->units)
+		end = l->units;
+	if (p->shown_end < l->base)
+		p->shown_end = l->base;
+	for (; p->shown_end < end; p->shown_end++) {
+		if (l->unit[p->shown_end % l->ring].state == UNIT_FREE)
+			director_show_unit(p, p->shown_end);
+	}
+	SHOW(p->board->window, l->window);
+	SHOW(p->board->base, l->base);
+}
+
+/*--- what to be told -----------------------------------------------------*/
+
+static bool
+has_idle(const struct pass *p)
+{
+	for (uint32_t i = 0; i < p->high; i++) {
+		if (p->seated[i] != NULL && p->seated[i]->is_idle)
+			return true;
+	}
+	return false;
+}
+
+static bool
+has_poor(const struct pass *p)
+{
+	for (uint32_t i = 0; i < p->high; i++) {
+		if (p->seated[i] != NULL && p->seated[i]->is_idle &&
+		    p->seated[i]->lacks_room)
+			return true;
+	}
+	return false;
+}
+
+/* What the last member takes next; base, if there is none. */
+static uint64_t
+find_tail(const struct pass *p)
+{
+	const struct line *l = &p->line;
+	uint64_t tail = l->members > 0 ? l->units : l->base;
+
+	for (uint32_t i = 0; i < p->high; i++) {
+		if (l->place[i].state == PLACE_LIVE && l->place[i].taken < tail)
+			tail = l->place[i].taken;
+	}
+	return tail > l->base ? tail : l->base;
+}
+
+/* The first unit that stays when all that can be retired are. */
+static uint64_t
+find_first(const struct pass *p)
+{
+	const struct line *l = &p->line;
+	uint64_t first = l->members > 0 ? l->units : l->base;
+
+	for (uint32_t i = 0; i < p->high; i++) {
+		if (l->place[i].state == PLACE_LIVE &&
+		    l->place[i].released < first)
+			first = l->place[i].released;
+	}
+	return first > l->base ? first : l->base;
+}
+
+/* Units that could be made, before `end` and with the window as far on as it
+ * can be. */
+static uint64_t
+count_free(const struct pass *p, uint64_t end)
+{
+	const struct line *l = &p->line;
+	uint64_t most = find_first(p) + l->window, nr = 0, u;
+
+	if (end > most)
+		end = most;
+	if (end > l->units)
+		end = l->units;
+	for (u = find_tail(p); u < end && u < l->front; u++)
+		nr += l->unit[u % l->ring].state == UNIT_FREE;
+	return u < end ? nr + end - u : nr;
+}
+
+/* There is something to make, but it is too far ahead. */
+static uint64_t
+wanted_taken(const struct pass *p)
+{
+	const struct line *l = &p->line;
+
+	return l->members > 0 && !line_can_lease(l) &&
+	    count_free(p, l->units) > 0 && has_idle(p) ?
+	    line_lead(l) + 1 : BOARD_NEVER;
+}
+
+/* The window has no room, or memory has none. */
+static uint64_t
+wanted_released(const struct pass *p)
+{
+	const struct line *l = &p->line;
+	uint64_t first = find_first(p);
+	bool is_full = first + l->window < l->units && !line_can_lease(l) &&
+	    count_free(p, l->units) == 0;
+
+	return l->members > 0 && (is_full ? has_idle(p) : has_poor(p)) ?
+	    first : BOARD_NEVER;
+}
+
+static void
+show_needs(struct pass *p)
+{
+	SHOW(p->board->need_taken, wanted_taken(p));
+	SHOW(p->board->need_released, wanted_released(p));
+}
+
+/* How much of what it holds a member that stands in the way of `first` should
+ * make private: what it keeps, and has not only not yet got to release. */
+static uint64_t
+kept_by(const struct pass *p, uint32_t place, uint64_t first)
+{
+	const struct line_place *b = &p->line.place[place];
+	uint64_t kept = b->taken > first ? b->taken - first : 0;
+
+	return kept > p->line.window / 2 || line_is_blocked(&p->line, place) ?
+	    (kept + 1) / 2 : 0;
+}
+
+static void
+want_room(struct pass *p)
+{
+	const struct line *l = &p->line;
+	uint64_t first = wanted_released(p), most = 0, kept;
+	uint32_t b;
+
+	if (first == BOARD_NEVER)
+		return;
+	for (b = line_blocker(l, LINE_NOBODY); b != LINE_NOBODY;
+	    b = line_blocker(l, b)) {
+		kept = kept_by(p, b, first);
+		most = kept > most ? kept : most;
+	}
+	/* relaxed: our own store */
+	if (most == 0 || first + most <= atomic_load_explicit(
+	    &p->board->wants_room, memory_order_relaxed))
+		return;
+	SHOW(p->board->wants_room, first + most);
+	for (b = line_blocker(l, LINE_NOBODY); b != LINE_NOBODY;
+	    b = line_blocker(l, b)) {
+		if (kept_by(p, b, first) > 0)
+			director_wake(p, b);
+	}
+}
+
+/*--- waking --------------------------------------------------------------*/
+
+void
+director_wake(struct pass *p, uint32_t place)
+{
+	board_wake(&p->board->places[place].wake);
+}
+
+static void
+wake_members(struct pass *p)
+{
+	for (uint32_t i = 0; p->news_from <= p->news_to && i < p->high; i++) {
+		const struct seat *seat;
+		uint64_t waits;
+
+		if (p->line.place[i].state != PLACE_LIVE)
+			continue;
+		seat = p->seated[i]->seat.base;
+		/* relaxed, behind the fence: board.h, 3 */
+		waits = atomic_load_explicit(&seat->waits,
+		    memory_order_relaxed);
+		if (waits >= p->news_from && waits <= p->news_to)
+			director_wake(p, i);
+	}
+	p->news_from = 1;
+	p->news_to = 0;
+}
+
+static void
+wake_maker(struct pass *p, uint32_t place)
+{
+	p->seated[place]->is_idle = p->seated[place]->lacks_room = false;
+	board_wake(&p->board->places[place].work);
+}
+
+static bool
+may_wake(const struct seated *s)
+{
+	return s != NULL && s->is_idle && !s->lacks_room;
+}
+
+static uint32_t
+next_idle(const struct pass *p)
+{
+	uint32_t next = LINE_NOBODY;
+
+	for (uint32_t i = 0; i < p->high; i++) {
+		if (may_wake(p->seated[i]) && (next == LINE_NOBODY ||
+		    p->seated[i]->idle_order < p->seated[next]->idle_order))
+			next = i;
+	}
+	return next;
+}
+
+static void
+wake_makers(struct pass *p)
+{
+	uint32_t left, place;
+	uint64_t nr;
+
+	if (!line_can_lease(&p->line) || !director_may_make(p, 1, &left))
+		return;
+	nr = count_free(p, line_lead(&p->line) + p->line.ahead);
+	nr = nr < left ? nr : left;
+	do {
+		place = next_idle(p);
+		if (place == LINE_NOBODY)
+			return;
+		wake_maker(p, place);
+	} while (nr-- > 1);
+}
+
+/* Called where a line may be in the midst of something: it is not asked. */
+void
+director_room_grew(void *director)
+{
+	struct director *d = director;
+	struct pass *p;
+
+	for (p = d->passes; p != NULL; p = p->next) {
+		for (uint32_t i = 0; i < p->high; i++) {
+			const struct seated *s = p->seated[i];
+
+			if (s != NULL && s->is_idle && s->lacks_room)
+				wake_maker(p, i);
+		}
+	}
+}
+
+void
+director_settle(struct pass *p, uint64_t now_ns)
+{
+	director_fit(p);
+	show_window(p);
+	show_needs(p);
+	/* pairs with the fence of those who wait, or have taken or released:
+	 * board.h, 3 and 4 */
+	atomic_thread_fence(memory_order_seq_cst);
+	director_look(p, now_ns);
+	wake_members(p);
+	want_room(p);
+	wake_makers(p);
+}

@@ -1,0 +1,494 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * maps.c: where this process has slots in its memory.  Runs in clients.
+ *
+ * What is known of a slot stays until the hub has been told that it is
+ * unmapped, also while there is no map of it: the hub waits to be told.
+ */
+
+#include <config.h>
+
+#include "stage/maps.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/memfd.h"
+#include "base/must.h"
+
+#define MAPS_MAGIC	0x4d415053u	/* "MAPS" */
+#define BUCKETS		256u		/* slots are numbered one by one */
+
+struct known {
+	struct known	*next;
+	uint32_t	slot;
+	bool		is_gone;
+	size_t		len;
+	void		*own;		/* mapped for writing, or NULL */
+	struct map	*maps;
+};
+
+struct maps {
+	unsigned	magic;
+	const struct floor *fl;
+	uint64_t	nr_gone;	/* of the floor's, seen */
+	unsigned	nr_left;	/* slots that are GONE and known */
+	struct known	*known[BUCKETS];
+};
+
+/*--- what is known -------------------------------------------------------*/
+
+static struct known *
+find_known(const struct maps *m, uint32_t slot)
+{
+	struct known *k = m->known[slot % BUCKETS];
+
+	while (k != NULL && k->slot != slot)
+		k = k->next;
+	return k;
+}
+
+static void
+set_gone(struct maps *m, struct known *k, bool is_gone)
+{
+	if (k == NULL || k->is_gone == is_gone)
+		return;
+	k->is_gone = is_gone;
+	if (is_gone)
+		m->nr_left++;
+	else
+		m->nr_left--;
+}
+
+/* Whoever is given a slot has it: it is not GONE, whatever was believed. */
+static int
+know(struct maps *m, uint32_t slot, size_t len, struct known **out,
+    struct ds_err *err)
+{
+	struct known *k = find_known(m, slot);
+
+	if (k != NULL && k->len != len)
+		return err_fail(err, -EBADMSG,
+		    "slot %u: it had %zu bytes, and has %zu now", slot, k->len,
+		    len);
+	if (k == NULL) {
+		k = calloc(1, sizeof *k);
+		if (k == NULL)
+			return err_errno(err, "slot %u", slot);
+		k->slot = slot;
+		k->len = len;
+		k->next = m->known[slot % BUCKETS];
+		m->known[slot % BUCKETS] = k;
+	}
+	set_gone(m, k, false);
+	*out = k;
+	return 0;
+}
+
+static void
+unlink_map(struct maps *m, struct map *map)
+{
+	struct known *k = find_known(m, map->slot);
+	struct map **mp;
+
+	must(k != NULL);
+	for (mp = &k->maps; *mp != map; mp = &(*mp)->next)
+		must(*mp != NULL);
+	*mp = map->next;
+}
+
+static void
+unmap(struct maps *m, struct map *map)
+{
+	unlink_map(m, map);
+	munmap(map->base, map->len);
+	free(map);
+}
+
+/*--- all of them ---------------------------------------------------------*/
+
+int
+maps_new(struct maps **out, const struct floor *fl, struct ds_err *err)
+{
+	struct maps *m = calloc(1, sizeof *m);
+
+	if (m == NULL)
+		return err_errno(err, "maps of slots");
+	m->magic = MAPS_MAGIC;
+	m->fl = fl;
+	/* relaxed: what is GONE already will never be given to us */
+	m->nr_gone = atomic_load_explicit(&fl->nr_gone, memory_order_relaxed);
+	*out = m;
+	return 0;
+}
+
+static void
+forget_known(struct known *k, bool is_mapped)
+{
+	while (k->maps != NULL) {
+		struct map *map = k->maps;
+
+		k->maps = map->next;
+		if (is_mapped)
+			munmap(map->base, map->len);
+		free(map);
+	}
+	if (is_mapped && k->own != NULL)
+		munmap(k->own, k->len);
+	free(k);
+}
+
+static void
+forget_all(struct maps **mp, bool is_mapped)
+{
+	struct maps *m = *mp;
+
+	*mp = NULL;
+	if (m == NULL)
+		return;
+	must_be(m, MAPS_MAGIC);
+	for (unsigned i = 0; i < BUCKETS; i++)
+		while (m->known[i] != NULL) {
+			struct known *k = m->known[i];
+
+			m->known[i] = k->next;
+			forget_known(k, is_mapped);
+		}
+	m->magic = 0;
+	free(m);
+}
+
+void
+maps_free(struct maps **mp)
+{
+	forget_all(mp, true);
+}
+
+void
+maps_abandon(struct maps **mp)
+{
+	forget_all(mp, false);
+}
+
+uint64_t
+maps_bytes(const struct maps *m)
+{
+	uint64_t bytes = 0;
+
+	must_be(m, MAPS_MAGIC);
+	for (unsigned i = 0; i < BUCKETS; i++)
+		for (const struct known *k = m->known[i]; k != NULL;
+		    k = k->next)
+			if (k->own != NULL || k->maps != NULL)
+				bytes += k->len;
+	return bytes;
+}
+
+/*--- own slots -----------------------------------------------------------*/
+
+/* In whole pages; 0: it cannot be. */
+static size_t
+slot_len(uint32_t slot, size_t room, struct ds_err *err)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+	if (room == 0 || room > SIZE_MAX / 2) {
+		(void)err_fail(err, -EBADMSG, "slot %u: impossible size %zu",
+		    slot, room);
+		return 0;
+	}
+	return (room + page - 1) / page * page;
+}
+
+/* It is not sealed against writers yet, but its size must hold. */
+static int
+check_own(uint32_t slot, int fd, size_t room, struct ds_err *err)
+{
+	int seals = fcntl(fd, F_GET_SEALS);
+	struct stat st;
+
+	if (seals < 0 || (seals & F_SEAL_SHRINK) == 0 || fstat(fd, &st) != 0 ||
+	    st.st_size < 0 || (uint64_t)st.st_size < room)
+		return err_fail(err, -EBADMSG,
+		    "slot %u: the memory received is not that of a slot", slot);
+	return 0;
+}
+
+int
+maps_add_own(struct maps *m, uint32_t slot, int fd, size_t room, void **base,
+    struct ds_err *err)
+{
+	size_t len = slot_len(slot, room, err);
+	struct known *k;
+	int rc;
+
+	must_be(m, MAPS_MAGIC);
+	if (len == 0)
+		return -EBADMSG;
+	rc = check_own(slot, fd, room, err);
+	if (rc < 0)
+		return rc;
+	rc = know(m, slot, len, &k, err);
+	if (rc < 0)
+		return rc;
+	if (k->own != NULL)
+		return err_fail(err, -EBADMSG, "slot %u: given twice", slot);
+	rc = memfd_map_writer(fd, len, &k->own, err);
+	if (rc < 0)
+		return rc;
+	*base = k->own;
+	return 0;
+}
+
+void *
+maps_own(const struct maps *m, uint32_t slot)
+{
+	const struct known *k;
+
+	must_be(m, MAPS_MAGIC);
+	k = find_known(m, slot);
+	return k == NULL ? NULL : k->own;
+}
+
+/*--- private maps --------------------------------------------------------*/
+
+struct map *
+maps_find(struct maps *m, uint32_t slot)
+{
+	struct known *k;
+	struct map *map;
+
+	must_be(m, MAPS_MAGIC);
+	k = find_known(m, slot);
+	if (k == NULL || k->is_gone)
+		return NULL;
+	for (map = k->maps; map != NULL; map = map->next)
+		if (!map->is_held && !map->is_private)
+			break;
+	return map;
+}
+
+/* Nothing is brought in before it is looked at: measured no faster, and not all
+ * jobs look at all.  No memory is set aside for what the job may write: few
+ * jobs write. */
+static int
+map_private(int fd, size_t len, void **base, struct ds_err *err)
+{
+	void *p = mmap(NULL, len, PROT_READ | PROT_WRITE,
+	    MAP_PRIVATE | MAP_NORESERVE, fd, 0);
+	int rc;
+
+	if (p == MAP_FAILED)
+		return err_errno(err, "a slot: cannot map %zu bytes", len);
+	if (madvise(p, len, MADV_DONTFORK) != 0 ||
+	    madvise(p, len, MADV_DONTDUMP) != 0) {
+		rc = err_errno(err, "a slot: cannot advise %zu bytes", len);
+		munmap(p, len);
+		return rc;
+	}
+	*base = p;
+	return 0;
+}
+
+int
+maps_add(struct maps *m, uint32_t slot, int fd, size_t room, struct map **out,
+    struct ds_err *err)
+{
+	size_t len = slot_len(slot, room, err);
+	struct known *k;
+	struct map *map;
+	uint64_t size;
+	int rc;
+
+	must_be(m, MAPS_MAGIC);
+	if (len == 0)
+		return -EBADMSG;
+	rc = memfd_check(fd, &size, err);
+	if (rc < 0)
+		return rc;
+	if (size < room)
+		return err_fail(err, -EBADMSG,
+		    "slot %u: it has less than its %zu bytes", slot, room);
+	rc = know(m, slot, len, &k, err);
+	if (rc < 0)
+		return rc;
+	map = calloc(1, sizeof *map);
+	if (map == NULL)
+		return err_errno(err, "slot %u", slot);
+	rc = map_private(fd, len, &map->base, err);
+	if (rc < 0) {
+		free(map);
+		return rc;
+	}
+	map->slot = slot;
+	map->len = len;
+	map->next = k->maps;
+	k->maps = map;
+	*out = map;
+	return 0;
+}
+
+void
+maps_hold(struct map *map, size_t used)
+{
+	must(!map->is_held && !map->is_private && used <= map->len);
+	map->is_held = true;
+	map->used = used;
+}
+
+/* Of what was taken, in whole pages. */
+static size_t
+used_len(const struct map *map)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+	return (map->used + page - 1) / page * page;
+}
+
+void
+maps_release(struct maps *m, struct map *map)
+{
+	must_be(m, MAPS_MAGIC);
+	must(map->is_held);
+	if (map->is_private || find_known(m, map->slot)->is_gone ||
+	    written_drop(map->base, used_len(map)) < 0) {
+		unmap(m, map);
+		return;
+	}
+	map->is_held = false;
+	map->used = 0;
+}
+
+int
+maps_make_private(struct maps *m, struct map *map, struct ds_err *err)
+{
+	int rc = 0;
+
+	must_be(m, MAPS_MAGIC);
+	must(map->is_held);
+	if (map->is_private)
+		return 0;
+	if (map->used > 0)
+		rc = written_own(map->base, used_len(map));
+	if (rc == 0 && madvise(map->base, map->len, MADV_DOFORK) != 0)
+		rc = -errno;
+	if (rc < 0)
+		return err_fail(err, rc,
+		    "cannot make %zu bytes of a batch private", map->used);
+	map->is_private = true;
+	return 0;
+}
+
+void
+maps_forking(struct maps *m)
+{
+	must_be(m, MAPS_MAGIC);
+	for (unsigned i = 0; i < BUCKETS; i++)
+		for (struct known *k = m->known[i]; k != NULL; k = k->next)
+			for (struct map *map = k->maps; map != NULL;
+			    map = map->next)
+				/* What fails is not there in the child: better
+				 * than what comes into the slot next. */
+				if (map->is_held)
+					(void)maps_make_private(m, map, NULL);
+}
+
+/*--- slots that are gone -------------------------------------------------*/
+
+/* It looked so late that numbers may have been lost.  Maps that are not its own
+ * can be made again. */
+static void
+note_all(struct maps *m)
+{
+	/* relaxed: no slot comes to life again */
+	uint64_t oldest = atomic_load_explicit(&m->fl->oldest,
+	    memory_order_relaxed);
+
+	for (unsigned i = 0; i < BUCKETS; i++)
+		for (struct known *k = m->known[i]; k != NULL; k = k->next)
+			if (k->own == NULL || k->slot < oldest)
+				set_gone(m, k, true);
+}
+
+/* Half of the floor's ring is for what the hub writes meanwhile. */
+static void
+note_gone(struct maps *m)
+{
+	/* acquire: pairs with the hub's release, the numbers are there */
+	uint64_t now = atomic_load_explicit(&m->fl->nr_gone,
+	    memory_order_acquire), from = m->nr_gone, again;
+
+	if (now == from)
+		return;
+	if (now - from > FLOOR_SLOTS)
+		from = now - FLOOR_SLOTS;
+	for (uint64_t i = from; i != now; i++) {
+		/* acquire: before the second look at nr_gone */
+		uint32_t slot = atomic_load_explicit(
+		    &m->fl->gone[i % FLOOR_SLOTS], memory_order_acquire);
+
+		set_gone(m, find_known(m, slot), true);
+	}
+	/* relaxed: the loads above come before it, by their own order */
+	again = atomic_load_explicit(&m->fl->nr_gone, memory_order_relaxed);
+	if (again - m->nr_gone > FLOOR_SLOTS / 2)
+		note_all(m);
+	m->nr_gone = now;
+}
+
+/* Unmaps what nobody holds; true if nothing is left. */
+static bool
+unmap_gone(struct maps *m, struct known *k)
+{
+	struct map *map, *next;
+
+	if (k->own != NULL)
+		munmap(k->own, k->len);
+	k->own = NULL;
+	for (map = k->maps; map != NULL; map = next) {
+		next = map->next;
+		if (!map->is_held)
+			unmap(m, map);
+	}
+	return k->maps == NULL;
+}
+
+void
+maps_sweep(struct maps *m, maps_gone_f *unmapped, void *arg)
+{
+	must_be(m, MAPS_MAGIC);
+	note_gone(m);
+	if (m->nr_left == 0)
+		return;
+	for (unsigned i = 0; i < BUCKETS; i++)
+		for (struct known **kp = &m->known[i], *k; (k = *kp) != NULL;) {
+			if (!k->is_gone || !unmap_gone(m, k)) {
+				kp = &k->next;
+				continue;
+			}
+			*kp = k->next;
+			m->nr_left--;
+			unmapped(arg, k->slot);
+			free(k);
+		}
+}
+
+void
+maps_give_all(struct maps *m, maps_gone_f *unmapped, void *arg)
+{
+	must_be(m, MAPS_MAGIC);
+	m->nr_left = 0;
+	for (unsigned i = 0; i < BUCKETS; i++)
+		while (m->known[i] != NULL) {
+			struct known *k = m->known[i];
+			uint32_t slot = k->slot;
+
+			m->known[i] = k->next;
+			forget_known(k, true);
+			unmapped(arg, slot);
+		}
+}
