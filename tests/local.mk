@@ -249,6 +249,7 @@ scenarios = \
 	%D%/n0708-preload-archives.sh \
 	%D%/n0709-run-limits.sh \
 	%D%/n0810-stage-stop.sh \
+	%D%/n0811-stage-workers.sh \
 	%D%/n0812-stage-slow.sh \
 	%D%/n0813-stage-memory.sh \
 	%D%/x0200-gen-kill.sh \
