@@ -40,6 +40,7 @@ unit_tests = \
 	%D%/unit_json \
 	%D%/unit_args \
 	%D%/unit_cut \
+	%D%/unit_hash \
 	%D%/unit_say \
 	%D%/unit_command \
 	%D%/unit_roots \
@@ -101,6 +102,8 @@ unit_tests = \
 	%D%/unit_demo_law \
 	%D%/unit_doctor \
 	%D%/unit_doctor_child \
+	%D%/unit_director \
+	%D%/unit_director_wait \
 	%D%/unit_stage
 # end of unit_tests
 if WITH_PNG
@@ -132,6 +135,9 @@ slotshub = %D%/harness/slotshub.c %D%/harness/slotshub.h
 testhub = %D%/harness/testhub.c %D%/harness/testhub.h
 %C%_unit_hub_SOURCES = %D%/unit_hub.c $(testhub)
 %C%_unit_clients_SOURCES = %D%/unit_clients.c $(testhub)
+guest = $(testhub) %D%/harness/guest.c %D%/harness/guest.h
+%C%_unit_director_SOURCES = %D%/unit_director.c $(guest)
+%C%_unit_director_wait_SOURCES = %D%/unit_director_wait.c $(guest)
 stagehub = $(testhub) %D%/harness/stagehub.c %D%/harness/stagehub.h \
 	%D%/harness/payload.h
 %C%_unit_stage_SOURCES = %D%/unit_stage.c $(stagehub)
