@@ -10,6 +10,7 @@ libleak_la_SOURCES = %D%/leak.c %D%/leak.h %D%/heap.c %D%/heap.h %D%/unit.h \
 harness_programs = \
 	%D%/closer \
 	%D%/crowd \
+	%D%/drill \
 	%D%/fields \
 	%D%/frames \
 	%D%/holder \
@@ -33,6 +34,7 @@ harness_programs = \
 	%D%/starter \
 	%D%/storm \
 	%D%/streams \
+	%D%/taker \
 	%D%/touched \
 	%D%/victim \
 	%D%/wrapped
@@ -42,6 +44,7 @@ check_PROGRAMS += $(harness_programs)
 %C%_closer_LDADD =
 %C%_crowd_SOURCES = %D%/crowd.c %D%/expected.h
 %C%_crowd_LDADD =
+%C%_drill_LDADD = libloader.la
 %C%_holder_LDADD = libguest.la
 %C%_inside_SOURCES = %D%/inside.c %D%/expected.h
 %C%_inside_LDADD =
@@ -79,6 +82,8 @@ check_PROGRAMS += $(harness_programs)
 %C%_starter_LDFLAGS = $(AM_LDFLAGS) -no-install
 %C%_storm_LDADD =
 %C%_streams_LDADD =
+%C%_taker_SOURCES = %D%/taker.c %D%/taker.h %D%/taker_hold.c
+%C%_taker_LDADD = libloader.la
 %C%_touched_SOURCES = %D%/touched.c %D%/expected.h
 %C%_touched_LDADD =
 %C%_victim_LDADD =
