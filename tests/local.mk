@@ -207,6 +207,7 @@ scenarios = \
 	%D%/l0602-emulate.sh \
 	%D%/l0603-emulate-resume.sh \
 	%D%/l0604-example.sh \
+	%D%/l0701-stagejob.sh \
 	%D%/n0001-failing-memory.sh \
 	%D%/n0002-failing-output.sh \
 	%D%/n0003-storm.sh \
