@@ -208,6 +208,7 @@ scenarios = \
 	%D%/l0602-emulate.sh \
 	%D%/l0603-emulate-resume.sh \
 	%D%/l0604-example.sh \
+	%D%/l0701-stagejob.sh \
 	%D%/l0710-stage-jobs.sh \
 	%D%/l0711-stage-join.sh \
 	%D%/l0712-stage-batches.sh \

@@ -244,6 +244,27 @@ the_late_are_not_waited_for(void **state)
 	assert_false(again.has_fd);
 }
 
+/* One that was stopped with all the threads that may make. */
+static void
+the_late_do_not_make(void **state)
+{
+	struct granted g[2];
+	uint32_t works;
+
+	(void)state;
+	guest_attach(&a, &wish_plain, &s[0]);
+	guest_attach(&b, &wish_plain, &s[1]);
+	stand_begin(&s[1], 0);
+	g[0] = stand_lease(&s[0], 0, 4096);
+	g[1] = stand_lease(&s[0], 0, 4096);
+	assert_int_equal(g[1].unit, 1);
+	works = stand_works(&s[1]);
+	assert_int_equal(stand_lease(&s[1], UNIT_BYTES, 1).why, STAGE_WAIT);
+	stand_wait(&s[1], 0);
+	await_work(&s[1], works);
+	assert_int_equal(stand_lease(&s[1], UNIT_BYTES, 1).unit % 2, 0);
+}
+
 static void
 the_late_may_give_up(void **state)
 {
@@ -476,6 +497,7 @@ main(void)
 		TEST(who_leaves_is_answered),
 		TEST(what_a_ghost_may_see_stays),
 		TEST(the_late_are_not_waited_for),
+		TEST(the_late_do_not_make),
 		TEST(the_late_may_give_up),
 		TEST(the_slow_are_detached),
 		TEST(the_slow_may_die_detached),
