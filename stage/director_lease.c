@@ -238,11 +238,9 @@ find_memory(struct stage_lease *l, uint64_t bytes, uint32_t serial)
 	enum slots_answer answer;
 	struct stage_slot *slot;
 
-	if (bytes > l->pass->unit_bytes) {
-		l->pass->unit_bytes = (bytes + PAGE - 1) / PAGE * PAGE;
-		director_fit(l->pass);
-	}
 	answer = get_slot(l, bytes, &slot);
+	if (bytes > l->pass->unit_bytes && answer != SLOTS_TOO_LARGE)
+		l->pass->unit_bytes = (bytes + PAGE - 1) / PAGE * PAGE;
 	if (answer == SLOTS_NO_ROOM)
 		answer = make_room(l, bytes, &slot);
 	switch (answer) {

@@ -41,6 +41,8 @@ director_waits_for(const struct pass *p, uint32_t place)
 	return b == place ? line_blocker(&p->line, b) : b;
 }
 
+/* A blocker that waits here itself only keeps what it has taken: it has been
+ * asked for room, and makes it where it waits. */
 static uint32_t
 add_edges(const struct pass *p, uint32_t from, struct wait_edge *edges,
     uint32_t nr)
@@ -50,7 +52,7 @@ add_edges(const struct pass *p, uint32_t from, struct wait_edge *edges,
 
 	for (b = line_blocker(l, LINE_NOBODY);
 	    b != LINE_NOBODY && nr < DIRECTOR_EDGES; b = line_blocker(l, b)) {
-		if (b != from)
+		if (b != from && !is_blocked(p, b))
 			edges[nr++] = (struct wait_edge){
 				.from = p->seated[from]->job,
 				.to = p->seated[b]->job,

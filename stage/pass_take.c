@@ -15,6 +15,7 @@
 #include <config.h>
 
 #include <errno.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/crash.h"
@@ -165,17 +166,46 @@ hold(struct ds_pass *p, uint64_t unit, const struct sight *s,
 	return DS_TAKEN;
 }
 
+/* For a job that writes to what it takes; NULL: it gets what it has taken. */
+static struct map *
+find_copy(struct ds_stage *s, const struct ds_taken *taken)
+{
+	if (s->copies == 0)
+		return NULL;
+	s->copies--;
+	return maps_copy(s->desk->maps, taken->len);
+}
+
+/* Nobody else knows of what was taken yet: so it is copied without the lock,
+ * which others need meanwhile. */
+static void
+take_copy(struct ds_pass *p, struct map *copy, struct ds_taken *taken,
+    struct pass_news *n)
+{
+	memcpy(copy->base, taken->bytes, taken->len);
+	taken->bytes = copy->base;
+	desk_lock(p->stage->desk);
+	pass_hold_copy(taken->priv, copy);
+	pass_advance(p, p->taken, n);
+	desk_unlock(p->stage->desk);
+}
+
 static int
 take_staged(struct ds_pass *p, uint64_t unit, const struct sight *s,
     struct ds_taken *taken)
 {
+	struct map *copy = NULL;
 	struct pass_news n;
 	int rc;
 
 	pass_news_init(&n, p);
 	desk_lock(p->stage->desk);
 	rc = hold(p, unit, s, taken, &n);
+	if (rc == DS_TAKEN)
+		copy = find_copy(p->stage, taken);
 	desk_unlock(p->stage->desk);
+	if (copy != NULL)
+		take_copy(p, copy, taken, &n);
 	pass_tell(&n);
 	return rc;
 }
@@ -183,23 +213,50 @@ take_staged(struct ds_pass *p, uint64_t unit, const struct sight *s,
 /*--- what the hub wants meanwhile ----------------------------------------*/
 
 static void
-make_room(struct ds_pass *p)
+make_private(struct ds_pass *p, uint64_t before)
 {
-	/* acquire: pairs with the hub's release; a wish, nothing more */
-	uint64_t before = atomic_load_explicit(&p->board->wants_room,
-	    memory_order_acquire);
 	struct pass_news n;
 
-	/* relaxed: this process's own */
-	if (before <= atomic_load_explicit(&p->seat->released,
-	    memory_order_relaxed) || p->taken == atomic_load_explicit(
-	    &p->seat->released, memory_order_relaxed))
-		return;
 	pass_news_init(&n, p);
 	desk_lock(p->stage->desk);
 	(void)pass_make_private(p, before, &n, NULL);	/* or next time */
 	desk_unlock(p->stage->desk);
 	pass_tell(&n);
+}
+
+/* relaxed: this process's own */
+static uint64_t
+load_released(const struct ds_pass *p)
+{
+	return atomic_load_explicit(&p->seat->released, memory_order_relaxed);
+}
+
+static void
+make_room(struct ds_pass *p)
+{
+	/* acquire: pairs with the hub's release; a wish, nothing more */
+	uint64_t before = atomic_load_explicit(&p->board->wants_room,
+	    memory_order_acquire), released = load_released(p);
+
+	if (released < before && released < p->taken)
+		make_private(p, before);
+}
+
+/* A member that waits for what is behind the window, and keeps its first unit
+ * itself, need not be asked.  Half of what it keeps, so that this happens once
+ * in a while and not for each unit. */
+static void
+stop_blocking(struct ds_pass *p, uint64_t unit)
+{
+	/* acquire: pair with the hub's stores; both may be a moment old */
+	uint64_t base = atomic_load_explicit(&p->board->base,
+	    memory_order_acquire), released = load_released(p);
+	uint64_t window = atomic_load_explicit(&p->board->window,
+	    memory_order_acquire);
+
+	if (unit >= base && unit - base >= window && released <= base &&
+	    released < p->taken)
+		make_private(p, released + (p->taken - released + 1) / 2);
 }
 
 static int
@@ -229,6 +286,7 @@ try_to_take(struct ds_pass *p, uint64_t unit, struct ds_taken *taken)
 	case SEEN_DETACHED:
 		return be_detached(p);
 	default:
+		stop_blocking(p, unit);
 		return DS_TAKE_WAIT;
 	}
 }

@@ -1,0 +1,433 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * unit_director_wait.c: tests of the hub's side of the stage: those who die,
+ * are late, are waited for, and wait.  The hub's clock runs fast.
+ */
+
+#include <config.h>
+
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "stage/director.h"
+#include "tests/harness/guest.h"
+#include "tests/harness/testhub.h"
+#include "tests/harness/unit.h"
+
+#define STANDS	4u
+#define SPEED	200u
+
+static struct guest a, b;
+static struct stand s[STANDS];
+
+static int
+start(void **state)
+{
+	leak_before(state);
+	memset(s, 0, sizeof s);
+	alarm(100);
+	guesthub_start(UINT64_C(64) << 20, SPEED);
+	guest_join(&a, 11);
+	guest_join(&b, 0);	/* a job of its own */
+	return 0;
+}
+
+static int
+stop(void **state)
+{
+	for (unsigned i = 0; i < STANDS; i++)
+		stand_forget(&s[i]);
+	if (a.sock >= 0)
+		guest_leave(&a);
+	if (b.sock >= 0)
+		guest_leave(&b);
+	guesthub_stop();
+	alarm(0);
+	return leak_after(state);
+}
+
+#define TEST(test) cmocka_unit_test_setup_teardown(test, start, stop)
+
+static uint64_t
+stat_word(struct stand *at, enum stage_pass_word which)
+{
+	uint64_t word[STAGE_PASS_WORDS];
+	uint32_t pass;
+
+	assert_true(guest_stat(at->guest, at->is->pass - 1, &pass, word));
+	assert_int_equal(pass, at->is->pass);
+	return word[which];
+}
+
+static enum place_state
+place_state(const struct stand *at)
+{
+	return atomic_load(&at->is->places[at->place].state);
+}
+
+static void
+await_work(const struct stand *at, uint32_t before)
+{
+	while (stand_works(at) == before)
+		usleep(100);
+}
+
+static void
+await_detached(const struct stand *at)
+{
+	while (place_state(at) != PLACE_DETACHED)
+		usleep(100);
+}
+
+/* Both are members, with four units made, and the window full. */
+static void
+fill_window(uint32_t lag, uint64_t lag_ns)
+{
+	uint64_t start;
+
+	guest_attach(&a, &wish_plain, &s[0]);
+	guest_attach(&b, &wish_plain, &s[1]);
+	stand_begin(&s[0], 0);
+	assert_int_equal(stand_try_begin(&s[1], 0, 100, lag, lag_ns, &start),
+	    MSG_BEGUN);
+	stand_sit(&s[1], 0, 0);
+	for (unsigned i = 0; i < 4; i++)
+		stand_make(&s[0], i);
+}
+
+/* b has everything behind it, and wants more. */
+static void
+let_b_wait(void)
+{
+	stand_sit(&s[1], 4, 4);
+	stand_wait(&s[1], 4);
+}
+
+/*--- those who die -------------------------------------------------------*/
+
+static void
+a_lease_of_the_dead_is_free(void **state)
+{
+	struct wish w = wish_plain;
+	struct granted g, again;
+	uint32_t works;
+
+	(void)state;
+	w.ahead = 1;
+	guest_attach(&a, &w, &s[0]);
+	guest_attach(&b, &w, &s[1]);
+	g = stand_lease(&s[0], UNIT_BYTES, 1);
+	assert_int_equal(g.unit, 0);
+	works = stand_works(&s[1]);
+	assert_int_equal(stand_lease(&s[1], UNIT_BYTES, 1).unit, 1);
+	assert_int_equal(stand_lease(&s[1], UNIT_BYTES, 1).why, STAGE_WAIT);
+	guest_leave(&a);
+	await_work(&s[1], works);
+	again = stand_lease(&s[1], UNIT_BYTES, 1);
+	assert_int_equal(again.unit, 0);
+	assert_true(again.generation != g.generation);
+	stand_publish(&s[1], &again, UNIT_BYTES);
+	guest_sync(&b);
+	assert_int_equal(stand_state(&s[1], 0), UNIT_STAGED);
+	assert_int_equal(stat_word(&s[1], STAGE_PASS_REVOKED), 1);
+	assert_int_equal(stat_word(&s[1], STAGE_PASS_BYTES), 2 * 8192);
+}
+
+/* In any state of the search for memory. */
+static void
+they_die_asking(void **state)
+{
+	uint32_t lease[4] = { 0, 1 << 20, 0, 1 };
+
+	(void)state;
+	guest_attach(&b, &wish_plain, &s[1]);
+	for (unsigned i = 0; i < 40; i++) {
+		guest_attach(&a, &wish_plain, &s[0]);
+		lease[0] = s[0].number;
+		testhub_send(a.sock, MSG_STAGE_LEASE, lease, sizeof lease);
+		if (i % 4 == 1)
+			stand_tell(&s[0], MSG_LEAVE);
+		if (i % 4 == 2)
+			guest_sync(&b);
+		guest_leave(&a);
+		stand_forget(&s[0]);
+		guest_join(&a, 11);
+	}
+	while (stat_word(&s[1], STAGE_PASS_BYTES) != 0)
+		continue;
+	stand_make(&s[1], 0);
+}
+
+/* Who leaves while memory is looked for is still answered. */
+static void
+who_leaves_is_answered(void **state)
+{
+	struct wire_frame f;
+	uint32_t lease[4] = { 0, 1 << 20, 0, 1 };
+
+	(void)state;
+	guest_attach(&b, &wish_plain, &s[1]);
+	guest_attach(&a, &wish_plain, &s[0]);
+	lease[0] = s[0].number;
+	testhub_send(a.sock, MSG_STAGE_LEASE, lease, sizeof lease);
+	stand_tell(&s[0], MSG_LEAVE);
+	assert_true(testhub_recv(a.sock, &f) != 0);
+	wire_close_fds(&f);
+	guest_sync(&a);
+	stand_make(&s[1], 0);
+}
+
+static void
+what_the_dead_have_made_stays(void **state)
+{
+	uint64_t room;
+	uint32_t slot;
+
+	(void)state;
+	fill_window(STAGE_LAG_WAIT, LAG_WAIT_NS);
+	slot = atomic_load(&s[1].is->entries[3].slot);
+	let_b_wait();
+	guest_leave(&a);
+	while (atomic_load(&s[1].is->nr_members) != 1)
+		usleep(100);
+	assert_int_equal(stand_map(&s[1], slot, &room), MSG_MAPPED);
+	assert_int_equal(room, 8192);
+	stand_make(&s[1], 4);		/* a held nobody up any more */
+	stand_sit(&s[1], 5, 5);
+	for (unsigned i = 5; i < 8; i++)
+		stand_make(&s[1], i);
+	assert_int_equal(stand_map(&s[1], slot, &room), MSG_REFUSED);
+}
+
+/*--- those who are late --------------------------------------------------*/
+
+static void
+the_late_are_not_waited_for(void **state)
+{
+	struct wish w = wish_plain;
+	struct granted g, again;
+	uint32_t works;
+
+	(void)state;
+	w.ahead = 1;
+	guest_attach(&a, &w, &s[0]);
+	guest_attach(&b, &w, &s[1]);
+	stand_begin(&s[1], 0);
+	g = stand_lease(&s[0], UNIT_BYTES, 1);
+	(void)stand_lease(&s[1], 0, 1);
+	works = stand_works(&s[1]);
+	assert_int_equal(stand_lease(&s[1], UNIT_BYTES, 1).why, STAGE_WAIT);
+	stand_wait(&s[1], 0);
+	await_work(&s[1], works);
+	again = stand_lease(&s[1], UNIT_BYTES, 1);
+	assert_int_equal(again.unit, 0);
+	assert_true(again.slot != g.slot);
+	/* It comes before, between or behind: it does not count. */
+	stand_publish(&s[0], &g, 1);
+	guest_sync(&a);
+	assert_int_equal(stand_state(&s[1], 0), UNIT_LEASED);
+	assert_int_equal(stat_word(&s[1], STAGE_PASS_LATE), 1);
+	stand_publish(&s[1], &again, UNIT_BYTES);
+	guest_sync(&b);
+	assert_int_equal(stand_state(&s[1], 0), UNIT_STAGED);
+	assert_int_equal(atomic_load(&s[1].is->entries[0].bytes), UNIT_BYTES);
+	stand_sit(&s[1], 1, 1);
+	/* What it wrote too late is its own to write again. */
+	works = stand_works(&s[0]);
+	again = stand_lease(&s[0], UNIT_BYTES, 1);
+	assert_int_equal(again.slot, g.slot);
+	assert_false(again.has_fd);
+}
+
+static void
+the_late_may_give_up(void **state)
+{
+	struct wish w = wish_plain;
+	struct granted g, r;
+	uint32_t works;
+
+	(void)state;
+	w.ahead = 1;
+	guest_attach(&a, &w, &s[0]);
+	guest_attach(&b, &w, &s[1]);
+	stand_begin(&s[1], 0);
+	g = stand_lease(&s[0], 0, 1);
+	(void)stand_lease(&s[1], 0, 1);
+	works = stand_works(&s[1]);
+	assert_int_equal(stand_lease(&s[1], UNIT_BYTES, 1).why, STAGE_WAIT);
+	stand_wait(&s[1], 0);
+	await_work(&s[1], works);
+	assert_int_equal(stand_lease(&s[1], 0, 1).unit, 0);
+	r = stand_room(&s[0], &g, UNIT_BYTES);
+	assert_int_equal(r.why, STAGE_WAIT);
+	assert_int_equal(stand_state(&s[1], 0), UNIT_LEASED);
+}
+
+/*--- those who are waited for --------------------------------------------*/
+
+static void
+the_slow_are_detached(void **state)
+{
+	uint32_t slot, wakes;
+	uint64_t room, start;
+
+	(void)state;
+	fill_window(STAGE_LAG_DETACH, LAG_DETACH_NS);
+	stand_sit(&s[0], 2, 0);
+	slot = atomic_load(&s[0].is->entries[1].slot);
+	wakes = stand_wakes(&s[0]);
+	let_b_wait();
+	await_detached(&s[0]);
+	assert_true(stand_wakes(&s[0]) != wakes);
+	assert_int_equal(stat_word(&s[1], STAGE_PASS_DETACHED), 1);
+	assert_int_equal(stat_word(&s[1], STAGE_PASS_MEMBERS), 1);
+	for (unsigned i = 4; i < 8; i++)
+		stand_make(&s[1], i);
+	assert_int_equal(atomic_load(&s[1].is->base), 4);
+	/* What it may still look at stays, until it says that it does not. */
+	assert_int_equal(stat_word(&s[1], STAGE_PASS_BYTES), 8 * 8192);
+	assert_int_equal(stand_map(&s[0], slot, &room), MSG_MAPPED);
+	stand_tell(&s[0], MSG_END);
+	guest_sync(&a);
+	assert_int_equal(stat_word(&s[1], STAGE_PASS_BYTES), 4 * 8192);
+	assert_int_equal(stand_map(&s[0], slot, &room), MSG_REFUSED);
+	assert_int_equal(place_state(&s[0]), PLACE_MAKER);
+	assert_int_equal(stand_try_begin(&s[0], 2, 100, 0, 0, &start),
+	    MSG_BEHIND);
+}
+
+static void
+the_slow_may_die_detached(void **state)
+{
+	(void)state;
+	fill_window(STAGE_LAG_WAIT, NS_PER_S);
+	stand_sit(&s[0], 2, 0);
+	let_b_wait();
+	await_detached(&s[0]);
+	for (unsigned i = 4; i < 8; i++)
+		stand_make(&s[1], i);
+	assert_int_equal(stat_word(&s[1], STAGE_PASS_BYTES), 8 * 8192);
+	guest_leave(&a);
+	while (stat_word(&s[1], STAGE_PASS_BYTES) != 4 * 8192)
+		usleep(100);
+}
+
+/* It takes, slowly: that is no reason by this policy. */
+static void
+who_takes_is_waited_for(void **state)
+{
+	uint64_t word[STAGE_MEMBER_WORDS];
+	uint32_t place;
+
+	(void)state;
+	fill_window(STAGE_LAG_WAIT, 2 * NS_PER_S);
+	let_b_wait();
+	do {
+		stand_sit(&s[0], 1, 0);
+		stand_tell(&s[0], MSG_NEWS);
+		assert_true(guest_stat_job(&b, s[1].is->pass, s[1].place,
+		    &place, word));
+		assert_int_equal(place, s[1].place);
+	} while (word[STAGE_MEMBER_WAITS_NS] < NS_PER_S);
+	assert_int_equal(word[STAGE_MEMBER_WAITS_PID], getpid());
+	assert_int_equal(word[STAGE_MEMBER_TAKEN], 4);
+	assert_int_equal(word[STAGE_MEMBER_STATE], PLACE_LIVE);
+	assert_true(guest_stat_job(&b, s[1].is->pass, 0, &place, word));
+	assert_int_equal(place, s[0].place);
+	assert_int_equal(word[STAGE_MEMBER_MADE], 4);
+	assert_int_equal(word[STAGE_MEMBER_WAITS_PID], 0);
+	assert_false(guest_stat_job(&b, s[1].is->pass, 2, &place, word));
+	assert_false(guest_stat_job(&b, 12345, 0, &place, word));
+	/* Away: nobody waits for it. */
+	stand_tell(&s[0], MSG_END);
+	stand_make(&s[0], 4);
+	stand_sit(&s[1], 5, 5);
+	stand_tell(&s[1], MSG_NEWS);
+	assert_true(guest_stat_job(&b, s[1].is->pass, s[1].place, &place,
+	    word));
+	assert_int_equal(word[STAGE_MEMBER_WAITS_NS], 0);
+	assert_true(word[STAGE_MEMBER_WAITED_NS] >= NS_PER_S);
+	assert_int_equal(stat_word(&s[1], STAGE_PASS_DETACHED), 0);
+}
+
+static void
+nobody_waits_for_its_own_job(void **state)
+{
+	(void)state;
+	guest_attach(&a, &wish_plain, &s[0]);
+	guest_attach(&a, &wish_plain, &s[1]);
+	stand_begin(&s[0], 0);
+	stand_begin(&s[1], 0);
+	for (unsigned i = 0; i < 4; i++)
+		stand_make(&s[0], i);
+	let_b_wait();
+	/* At once: not only at the next tick, when somebody asks. */
+	assert_int_equal(stand_lease(&s[0], UNIT_BYTES, 1).why, STAGE_WAIT);
+	guest_sync(&a);
+	assert_int_equal(place_state(&s[0]), PLACE_DETACHED);
+	stand_make(&s[0], 4);
+}
+
+static void
+circles_are_broken(void **state)
+{
+	struct wish w = wish_plain;
+
+	(void)state;
+	fill_window(STAGE_LAG_WAIT, LAG_WAIT_NS);
+	w.key = "another stream";
+	guest_attach(&a, &w, &s[2]);
+	guest_attach(&b, &w, &s[3]);
+	stand_begin(&s[2], 0);
+	stand_begin(&s[3], 0);
+	for (unsigned i = 0; i < 4; i++)
+		stand_make(&s[3], i);
+	let_b_wait();			/* for a */
+	stand_sit(&s[2], 4, 4);		/* and a for b */
+	stand_wait(&s[2], 4);
+	while (place_state(&s[0]) != PLACE_DETACHED &&
+	    place_state(&s[3]) != PLACE_DETACHED)
+		usleep(100);
+	/* One of them, no more. */
+	guest_sync(&b);
+	assert_true(place_state(&s[0]) != place_state(&s[3]));
+	assert_int_equal(place_state(&s[1]), PLACE_LIVE);
+	assert_int_equal(place_state(&s[2]), PLACE_LIVE);
+}
+
+static void
+who_gives_no_room_goes_alone(void **state)
+{
+	(void)state;
+	guest_attach(&a, &wish_plain, &s[0]);
+	stand_begin(&s[0], 0);
+	for (unsigned i = 0; i < 4; i++)
+		stand_make(&s[0], i);
+	stand_sit(&s[0], 4, 0);
+	stand_wait(&s[0], 4);
+	assert_int_equal(stand_lease(&s[0], UNIT_BYTES, 1).why, STAGE_WAIT);
+	assert_true(atomic_load(&s[0].is->wants_room) > 0);
+	await_detached(&s[0]);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_lease_of_the_dead_is_free),
+		TEST(they_die_asking),
+		TEST(who_leaves_is_answered),
+		TEST(what_the_dead_have_made_stays),
+		TEST(the_late_are_not_waited_for),
+		TEST(the_late_may_give_up),
+		TEST(the_slow_are_detached),
+		TEST(the_slow_may_die_detached),
+		TEST(who_takes_is_waited_for),
+		TEST(nobody_waits_for_its_own_job),
+		TEST(circles_are_broken),
+		TEST(who_gives_no_room_goes_alone),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
