@@ -371,7 +371,9 @@ struct ds_batch {
 	uint32_t skipped;	/* bad ones, left out */
 	const int64_t *labels;	/* -1 where there is none */
 	const uint64_t *items;	/* their numbers in the data set */
-	const uint64_t *positions; /* in the order of the epoch, ascending */
+	const uint64_t *positions; /* in the order of the epoch, ascending
+				 * unless it was joined late: then what was
+				 * missed comes last */
 	const uint8_t *states;	/* DS_SAMPLE_* */
 };
 
@@ -424,10 +426,28 @@ struct ds_loader_counts {
 	uint64_t encoded_bytes;		/* that went in */
 	uint64_t memory_bytes;		/* of batches, most at a time */
 	uint32_t threads, readers;
+
+	/* With share=yes. */
+	uint64_t staged_batches;	/* of batches: by way of the stage */
+	uint64_t staged_units;		/* taken from it */
+	uint64_t others_units;		/* of them: made by other jobs */
+	uint64_t own_units;		/* made for this job alone, because the
+					 * stage could not have them */
+	uint64_t published_units;	/* made for all */
+	uint64_t audited_units;		/* made here, too, and compared */
+	uint64_t different_units;	/* of them: not as they should be */
+	uint64_t detached;		/* how often it was too slow */
+	uint64_t stage_wait_ns;		/* of wait_ns, for units */
 };
 
 DS_EXPORT void ds_loader_counts(const struct ds_loader *loader,
     struct ds_loader_counts *counts);
+
+DS_EXPORT int ds_loader_shared(struct ds_loader *loader, char *text,
+    size_t size);
+	/* How it shares batches with other jobs: 1: "shared with 2 other jobs";
+	 * 0: "alone: " and why; -EAGAIN: there was no batch yet.  What text has
+	 * no room for is cut: DS_ERR_TEXT is enough. */
 
 struct ds_bad {
 	uint64_t item, epoch, position;

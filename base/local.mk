@@ -19,6 +19,7 @@ libguest_la_SOURCES += \
 	%D%/args.c %D%/args.h \
 	%D%/rng.c %D%/rng.h \
 	%D%/crc32c.c %D%/crc32c.h \
+	%D%/hash.c %D%/hash.h \
 	%D%/env.c %D%/env.h \
 	%D%/io.c %D%/io.h \
 	%D%/cgroup.c %D%/cgroup_limits.c %D%/cgroup.h \

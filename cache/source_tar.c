@@ -20,6 +20,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/hash.h"
 #include "base/io.h"
 #include "cache/source.h"
 #include "cache/source_file.h"
@@ -157,17 +158,6 @@ find_shards(const struct source *s, struct shards *all, struct ds_err *err)
 
 /*--- the stamp -----------------------------------------------------------*/
 
-/* FNV-1a, byte by byte. */
-static uint64_t
-mix(uint64_t hash, const void *bytes, size_t len)
-{
-	const unsigned char *p = bytes;
-
-	for (size_t i = 0; i < len; i++)
-		hash = (hash ^ p[i]) * UINT64_C(0x100000001b3);
-	return hash;
-}
-
 static int
 mix_shard(const struct source *s, const char *name, uint64_t *hash,
     struct ds_err *err)
@@ -186,15 +176,15 @@ mix_shard(const struct source *s, const char *name, uint64_t *hash,
 	}
 	io_close(&fd);
 	source_key(&key, &st);
-	*hash = mix(*hash, name, strlen(name) + 1);
-	*hash = mix(*hash, &key, sizeof key);
+	*hash = hash_text(*hash, name);
+	*hash = hash_bytes(*hash, &key, sizeof key);
 	return 0;
 }
 
 static int
 stamp_shards(struct source *s, uint64_t *stamp, struct ds_err *err)
 {
-	uint64_t hash = UINT64_C(0xcbf29ce484222325);
+	uint64_t hash = HASH_BEGIN;
 	struct shards all;
 	int rc;
 

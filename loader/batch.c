@@ -69,7 +69,7 @@ free_memory(void *p, size_t bytes)
 /*--- batches -------------------------------------------------------------*/
 
 struct batch *
-batch_new(uint32_t room, size_t sample_bytes)
+batch_new_bare(uint32_t room, size_t sample_bytes)
 {
 	struct batch *b = calloc(1, sizeof *b);
 
@@ -79,23 +79,34 @@ batch_new(uint32_t room, size_t sample_bytes)
 	b->magic = BATCH_MAGIC;
 	b->room = room;
 	b->given.sample_bytes = sample_bytes;
-	if (__builtin_mul_overflow(room, sample_bytes, &b->bytes))
-		goto free_batch;
-	b->slots = calloc(room, sizeof *b->slots);
+	b->cells = calloc(room, sizeof *b->cells);
 	b->labels = calloc(room, sizeof *b->labels);
 	b->items = calloc(room, sizeof *b->items);
 	b->positions = calloc(room, sizeof *b->positions);
 	b->states = calloc(room, sizeof *b->states);
-	if (b->slots == NULL || b->labels == NULL || b->items == NULL ||
-	    b->positions == NULL || b->states == NULL)
-		goto free_batch;
-	b->given.samples = find_memory(&b->bytes);
-	if (b->given.samples == NULL)
-		goto free_batch;
+	if (b->cells == NULL || b->labels == NULL || b->items == NULL ||
+	    b->positions == NULL || b->states == NULL) {
+		batch_free(b);
+		return NULL;
+	}
 	return b;
-free_batch:
-	batch_free(b);
-	return NULL;
+}
+
+struct batch *
+batch_new(uint32_t room, size_t sample_bytes)
+{
+	struct batch *b = batch_new_bare(room, sample_bytes);
+
+	if (b == NULL)
+		return NULL;
+	if (!__builtin_mul_overflow(room, sample_bytes, &b->bytes))
+		b->memory = find_memory(&b->bytes);
+	b->given.samples = b->memory;
+	if (b->memory == NULL) {
+		batch_free(b);
+		return NULL;
+	}
+	return b;
 }
 
 void
@@ -103,12 +114,12 @@ batch_free(struct batch *b)
 {
 	must_be(b, BATCH_MAGIC);
 	batch_clear(b);
-	free_memory(b->given.samples, b->bytes);
+	free_memory(b->memory, b->bytes);
 	free(b->states);
 	free(b->positions);
 	free(b->items);
 	free(b->labels);
-	free(b->slots);
+	free(b->cells);
 	b->magic = 0;
 	free(b);
 }
@@ -117,10 +128,11 @@ void
 batch_clear(struct batch *b)
 {
 	for (uint32_t i = 0; i < b->nr; i++)
-		free(b->slots[i].why);
+		free(b->cells[i].why);
 	if (b->nr > 0)
-		memset(b->slots, 0, b->nr * sizeof *b->slots);
+		memset(b->cells, 0, b->nr * sizeof *b->cells);
 	b->nr = b->nr_left = b->nr_ready = b->nr_wanted = b->first = 0;
+	b->made_ns = 0;
 	b->next = NULL;
 }
 
@@ -154,15 +166,21 @@ batch_finish(struct batch *b, bool substitutes)
 	uint32_t count = 0;
 
 	for (uint32_t i = 0; i < b->nr; i++) {
-		int rc = b->slots[i].rc;
+		int rc = b->cells[i].rc;
 
-		must(b->slots[i].state == SLOT_DONE);
+		must(b->cells[i].state == CELL_DONE);
 		if (rc < 0 && !substitutes)
 			continue;
 		move_up(b, count, i);
 		b->states[count++] = rc < 0 ? DS_SAMPLE_SUBSTITUTE :
 		    (uint8_t)rc;
 	}
+	batch_give(b, count);
+}
+
+void
+batch_give(struct batch *b, uint32_t count)
+{
 	b->given.count = count;
 	b->given.skipped = b->nr - count;
 	b->given.labels = b->labels;

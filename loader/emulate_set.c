@@ -220,6 +220,8 @@ emulate_set(struct emulate *e, struct ds_err *err)
 	if (rc == 0)
 		rc = ds_loader_set(e->loader, "on-bad",
 		    emulate_on_bad[o->on_bad], err);
+	if (rc == 0 && e->hub != NULL)
+		rc = ds_loader_set(e->loader, "share", "yes", err);
 	if (rc == 0)
 		rc = set_ledger(e, err);
 	if (rc == 0)

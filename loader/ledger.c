@@ -161,10 +161,27 @@ set_last(struct ledger_end *end, const struct ledger_line *line)
 	end->sample[line->sample_len] = '\0';
 }
 
+/* A place in a stream. */
+struct from {
+	const struct plan *plan;
+	const struct plan_place *at;
+};
+
+/* By the order of delivery, which is that of the positions unless the epoch was
+ * joined late. */
+static bool
+is_behind(const struct ledger_line *line, const struct from *from)
+{
+	const struct plan_place *at = from->at;
+
+	return line->epoch > at->epoch || (line->epoch == at->epoch &&
+	    plan_behind(from->plan, at, line->position) >= at->turn);
+}
+
 /* Is a line of a place or behind it?  A torn one is: it is delivered again. */
 static int
 judge_line(struct ledger *l, const struct lines *lines, const char *text,
-    size_t len, const struct ledger_line *from, struct ledger_end *end,
+    size_t len, const struct from *from, struct ledger_end *end,
     struct ds_err *err)
 {
 	struct ledger_line line;
@@ -176,18 +193,17 @@ judge_line(struct ledger *l, const struct lines *lines, const char *text,
 	if (fault != NULL)
 		return err_fail(err, -EBADMSG, "ledger %s: line %llu: %s",
 		    l->path, (unsigned long long)lines->number, fault);
-	if (line.epoch > from->epoch || (line.epoch == from->epoch &&
-	    line.position >= from->position))
+	if (is_behind(&line, from))
 		return true;
 	set_last(end, &line);
 	return false;
 }
 
 static int
-find_end(struct ledger *l, struct lines *lines, const struct ledger_line *from,
+find_end(struct ledger *l, struct lines *lines, const struct from *from,
     struct ledger_end *end, struct ds_err *err)
 {
-	int rc, behind, is_behind = false;
+	int rc, behind, was_behind = false;
 	size_t len = 0;
 	char *text = NULL;
 
@@ -195,7 +211,7 @@ find_end(struct ledger *l, struct lines *lines, const struct ledger_line *from,
 		behind = judge_line(l, lines, text, len, from, end, err);
 		if (behind < 0)
 			return behind;
-		if (is_behind && !behind)
+		if (was_behind && !behind)
 			return err_fail(err, -EBADMSG, "ledger %s: line %llu "
 			    "is of a place before that of line %llu: is it "
 			    "another job's?", l->path,
@@ -203,7 +219,7 @@ find_end(struct ledger *l, struct lines *lines, const struct ledger_line *from,
 			    (unsigned long long)lines->number - 1);
 		if (!behind)
 			end->at = (int64_t)lines->next_offset;
-		is_behind = behind;
+		was_behind = behind;
 	}
 	if (rc == -E2BIG)
 		return err_fail(err, -EBADMSG, "ledger %s: line %llu is too "
@@ -212,10 +228,10 @@ find_end(struct ledger *l, struct lines *lines, const struct ledger_line *from,
 }
 
 int
-ledger_find(struct ledger *l, uint64_t epoch, uint64_t position,
-    struct ledger_end *end, struct ds_err *err)
+ledger_find(struct ledger *l, const struct plan *p,
+    const struct plan_place *at, struct ledger_end *end, struct ds_err *err)
 {
-	struct ledger_line from = { .epoch = epoch, .position = position };
+	struct from from = { p, at };
 	struct lines lines;
 	int rc;
 
@@ -294,7 +310,7 @@ put_batch(struct ledger *l, const struct ds_batch *b,
 
 	while (rc == 0 && (i < b->count || k < nr)) {
 		bool skip = i == b->count ||
-		    (k < nr && skips[k].position < b->positions[i]);
+		    (k < nr && skips[k].before <= i);
 		struct ledger_line line = {
 			.epoch = b->epoch, .batch = b->number, .skipped = skip,
 			.position = (skip ? skips[k].position :

@@ -23,11 +23,13 @@
 
 #include "destall.h"
 #include "loader/ledger_line.h"
+#include "loader/plan.h"
 
 struct ledger;
 
 struct ledger_skip {
 	uint64_t	item, position;
+	uint32_t	before;		/* so many of the batch, not skipped */
 };
 
 int ledger_open(struct ledger **out, const char *path, bool append,
@@ -46,8 +48,8 @@ struct ledger_end {
 	char		sample[LEDGER_LINE_MAX];	/* as written */
 };
 
-int ledger_find(struct ledger *l, uint64_t epoch, uint64_t position,
-    struct ledger_end *end, struct ds_err *err);
+int ledger_find(struct ledger *l, const struct plan *p,
+    const struct plan_place *at, struct ledger_end *end, struct ds_err *err);
 	/* Of one opened to append: where the lines of that place in the stream
 	 * begin, or a torn one, which are delivered again.  -EBADMSG: lines
 	 * that are none, or stand in another order. */
@@ -60,8 +62,8 @@ int ledger_cut(struct ledger *l, const struct ledger_end *end,
 int ledger_batch(struct ledger *l, const struct ds_batch *batch,
     const struct ds_data *data, const struct ledger_skip *skips,
     size_t nr_skips, struct ds_err *err);
-	/* Before the job has the batch, which it may write to.  skips ascend,
-	 * as positions do.  Once it failed, it fails for ever. */
+	/* Before the job has the batch, which it may write to.  skips are in
+	 * the order of delivery.  Once it failed, it fails for ever. */
 
 int ledger_failed(const struct ledger *l, struct ds_err *err);
 	/* 0, or what ledger_batch() will say whatever it is given. */

@@ -144,7 +144,7 @@ add_line(struct check *c, struct file *f, struct ds_err *err)
 static bool
 is_rest(const struct check *c, const struct file *f)
 {
-	return c->rules->resumed && span_is_run(&f->span) &&
+	return c->rules->resumed && f->span.is_rest &&
 	    f->span.epoch == f->found->first_epoch;
 }
 
@@ -182,7 +182,7 @@ fail_missing(struct check *c, const struct file *f, struct ds_err *err)
 	int rc = fail(c, f, err, "epoch %llu ends here without position %llu",
 	    ULL(s->epoch), ULL(span_missing(&c->seen, 0)));
 
-	if (s->epoch == f->found->first_epoch && span_is_run(s))
+	if (s->epoch == f->found->first_epoch && s->is_rest)
 		return err_hint(err, rc, "if its job resumed there, check "
 		    "with --resumed");
 	return rc;
@@ -220,6 +220,22 @@ judge_hole(struct check *c, const struct file *f, struct ds_err *err)
 	return 0;
 }
 
+/* Of one that was joined late the last unit comes last if it is short: can what
+ * is missing at the end be that?  The epoch was begun at a unit, so a unit's
+ * size divides where it began. */
+static bool
+is_last_unit(const struct span *s, uint64_t nr)
+{
+	for (uint64_t unit = 1; unit <= s->begin; unit++) {
+		uint64_t end = nr - nr % unit;
+
+		if (s->begin % unit == 0 && (end == s->max + 1 ||
+		    (end <= s->max && span_is_whole(s))))
+			return true;
+	}
+	return false;
+}
+
 /* The last epoch, when all files are read: is it less than a whole one? */
 static int
 judge_last(struct check *c, struct file *f, struct ds_err *err)
@@ -233,7 +249,8 @@ judge_last(struct check *c, struct file *f, struct ds_err *err)
 	    (!span_is_whole(s) && !is_rest(c, f));
 	if (w->nr == 0)
 		return 0;
-	if (f->found->cut && has_turned && s->max + 1 < w->nr)
+	if (f->found->cut && has_turned && s->max + 1 < w->nr &&
+	    !is_last_unit(s, w->nr))
 		return fail(c, f, err, "epoch %llu began again from 0 behind "
 		    "position %llu, before its end", ULL(s->epoch),
 		    ULL(s->max));
@@ -273,6 +290,7 @@ read_epoch(struct check *c, struct file *f, struct ds_err *err)
 	} while (rc == 0 && f->r.has_line && l->epoch == epoch);
 	if (rc < 0)
 		return rc;
+	span_end(&f->span, &c->seen);
 	if (f->r.has_line)
 		return judge_next(c, f, err);
 	return c->rules->complete ? judge_whole(c, f, err) :

@@ -10,8 +10,9 @@
  *     in any order, because a job that joined late gets the rest of the epoch
  *     first.  Of the last epoch the end may be missing (rules.complete: it may
  *     not), but nothing in between: a cut epoch goes from 0 on, or from where
- *     the job joined to the end and then from 0 on.  rules.resumed: of the
- *     first epoch the beginning may be missing.
+ *     the job joined to the end and then from 0 on, and a last unit that is
+ *     short comes last.  rules.resumed: of the first epoch the beginning may be
+ *     missing, or, of one that was joined late, what was delivered first.
  *  3. No sample is there twice in an epoch, and all whole epochs, of all
  *     files, have the same ones.  rules.repeats: they need not, because the
  *     order draws samples at random.

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 
+#include "base/hash.h"
 #include "base/io.h"
 
 static int
@@ -88,7 +89,7 @@ hex_value(char c)
 uint64_t
 ledger_read_digest(const struct ledger_line *l)
 {
-	uint64_t h = UINT64_C(0xcbf29ce484222325) + (l->sample[0] == '#');
+	uint64_t h = HASH_BEGIN + (l->sample[0] == '#');
 
 	for (size_t i = 0; i < l->sample_len; i++) {
 		unsigned c = (unsigned char)l->sample[i];
@@ -98,7 +99,7 @@ ledger_read_digest(const struct ledger_line *l)
 			    hex_value(l->sample[i + 2]);
 			i += 2;
 		}
-		h = (h ^ c) * UINT64_C(0x100000001b3);
+		h = hash_byte(h, (unsigned char)c);
 	}
 	h = (h ^ h >> 33) * UINT64_C(0xff51afd7ed558ccd);
 	h = (h ^ h >> 33) * UINT64_C(0xc4ceb9fe1a85ec53);

@@ -64,6 +64,18 @@ span_add(struct span *s, struct span_seen *seen, const struct ledger_line *l,
 	return SPAN_ADDED;
 }
 
+/* So many are missing as from the first that is to where it begins, and none
+ * behind that: it is these. */
+void
+span_end(struct span *s, const struct span_seen *seen)
+{
+	uint64_t hole = span_missing(seen, 0);
+
+	s->is_rest = s->nr == s->max - s->min + 1 ||
+	    (hole < s->begin && s->nr + (s->begin - hole) == s->max + 1 &&
+	    span_missing(seen, s->begin) > s->max);
+}
+
 uint64_t
 span_missing(const struct span_seen *seen, uint64_t from)
 {

@@ -24,6 +24,7 @@ struct span {
 	uint64_t	begin;		/* the one that was delivered first */
 	uint64_t	min, max;
 	uint64_t	sum;		/* of the digests of its samples */
+	bool		is_rest;	/* by span_end() */
 };
 
 /* What is known of the span that is read now, and of no other. */
@@ -42,6 +43,12 @@ int span_add(struct span *s, struct span_seen *seen,
     const struct ledger_line *l, uint64_t digest, bool repeats);
 	/* An enum span_outcome; -EFBIG: past SPAN_POSITION_MAX; -ENOMEM. */
 
+void span_end(struct span *s, const struct span_seen *seen);
+	/* All of it was read: can it be the rest of an epoch whose beginning
+	 * was delivered elsewhere?  Then it lacks nothing from its lowest
+	 * position to its highest, or one run that ends where it begins: what
+	 * a job had that joined late. */
+
 uint64_t span_missing(const struct span_seen *seen, uint64_t from);
 	/* The first position from there on that is not there. */
 
@@ -51,13 +58,6 @@ static inline bool
 span_is_whole(const struct span *s)
 {
 	return s->nr > 0 && s->nr == s->max + 1;
-}
-
-/* Does it lack nothing from its lowest position to its highest? */
-static inline bool
-span_is_run(const struct span *s)
-{
-	return s->nr > 0 && s->nr == s->max - s->min + 1;
 }
 
 #endif

@@ -42,6 +42,7 @@ ds_loader_open(struct ds_loader **out, struct ds_data *data,
 	must(pthread_mutex_init(&l->turn, NULL) == 0);
 	shelf_init(&l->shelf);
 	pipeline_init(&l->pipeline, data);
+	share_init(&l->share);
 	*out = l;
 	return 0;
 }
@@ -163,6 +164,7 @@ abandon(struct ds_loader *l)
 	if (l->workers != NULL)
 		workers_abandon(&l->workers);
 	pipeline_drop(&l->pipeline);
+	share_abandon(l);
 	shelf_abandon(&l->shelf);
 	free_loader(l);
 }
@@ -181,6 +183,7 @@ ds_loader_close(struct ds_loader **loader)
 		return;
 	}
 	loader_end(l);
+	share_fini(l);
 	pipeline_fini(&l->pipeline);
 	shelf_fini(&l->shelf);
 	must(pthread_mutex_destroy(&l->turn) == 0);
@@ -248,6 +251,7 @@ ds_loader_counts(const struct ds_loader *loader,
 	counts->readers = l->pipeline.nr_readers;
 	must(pthread_mutex_unlock(&l->pipeline.lock) == 0);
 	counts->memory_bytes = shelf_bytes_most(&l->shelf);
+	share_add_counts(&l->share, counts);
 }
 
 int

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "base/must.h"
+#include "base/parse.h"
 #include "base/text.h"
 
 #define BATCH_MAX	(UINT64_C(1) << 20)
@@ -34,6 +35,20 @@ copy_path(const char *text, void *field, struct ds_err *err)
 		return err_fail(err, -ERANGE, "longer than a path can be");
 	memcpy(field, text, len + 1);
 	return 0;
+}
+
+static int
+read_audit(const char *text, void *field, struct ds_err *err)
+{
+	double share = -1;
+	int rc = text[0] == '\0' ? 0 : parse_decimal(text, &share, err);
+
+	if (rc == 0 && share > 1)
+		rc = err_fail(err, -ERANGE, "'%s' is more than all, which is "
+		    "1", text);
+	if (rc == 0)
+		*(double *)field = share;
+	return rc;
 }
 
 static const char *const orders[] = { "random", "listed", NULL };
@@ -68,6 +83,9 @@ const struct arg_option loader_options_table[] = {
 	{ .name = "partial", .kind = ARG_FLAG, .offset = FIELD(partial) },
 	{ .name = "ledger", .kind = ARG_PARSED, .offset = FIELD(ledger),
 	  .value = "FILE", .parse = copy_path },
+	{ .name = "share", .kind = ARG_FLAG, .offset = FIELD(share) },
+	{ .name = "audit", .kind = ARG_PARSED, .offset = FIELD(audit),
+	  .value = "FRACTION", .parse = read_audit },
 	{ .name = NULL },
 };
 
@@ -94,6 +112,10 @@ static const struct ds_option own[] = {
 	{ "partial", "no", "yes: go on without folders that cannot be read and "
 	  "links that are not followed" },
 	{ "ledger", "", "a file that every delivered sample is written to" },
+	{ "share", "no", "yes: make batches once for all jobs of the hub that "
+	  "want the same ones" },
+	{ "audit", "", "the fraction of shared batches that are made here, too, "
+	  "and compared, such as 0.01; DESTALL_AUDIT" },
 };
 
 /*--- all, as bindings see them -------------------------------------------*/

@@ -30,6 +30,9 @@ struct loader_options {
 	uint64_t	rank, ranks;
 	unsigned	on_bad;		/* enum on_bad */
 	bool		partial;
+	bool		share;
+	double		audit;		/* a share of units; below 0: as the
+					 * environment says */
 	char		labels[LOADER_PATH];
 	char		ledger[LOADER_PATH];	/* "": none */
 };

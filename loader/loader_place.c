@@ -52,7 +52,7 @@ check_position(struct ds_loader *l, const struct position *pos,
 	if (pos->stream != hash_stream(l))
 		return err_fail(err, -ESTALE, "the position was saved with "
 		    "other data, or another seed, order, ranks or drop-last");
-	if (pos->place.turn > l->plan.turns)
+	if (!plan_place_fits(&l->plan, &pos->place))
 		return err_fail(err, -EBADMSG, "the saved position is past the "
 		    "end: an epoch has %" PRIu64 " samples", l->plan.turns);
 	return 0;

@@ -34,7 +34,7 @@ resume_ledger(struct ds_loader *l, struct ds_err *err)
 	uint64_t item;
 	int rc;
 
-	rc = ledger_find(l->ledger, l->given.epoch, l->given.turn, &end, err);
+	rc = ledger_find(l->ledger, &l->plan, &l->given, &end, err);
 	if (rc < 0)
 		return rc;
 	if (end.has_last && end.position < l->plan.turns) {
@@ -114,7 +114,8 @@ loader_start(struct ds_loader *l, struct ds_err *err)
 		return rc;
 	}
 	shelf_set(&l->shelf, room_of(l), (size_t)bytes,
-	    (unsigned)l->options.prefetch + SPARE_BATCHES);
+	    (unsigned)l->options.prefetch + SPARE_BATCHES, false);
+	share_start(l);
 	l->is_started = true;
 	return 0;
 }
@@ -124,6 +125,7 @@ loader_end(struct ds_loader *l)
 {
 	if (l->workers == NULL)
 		return;
+	share_stop(l);
 	pipeline_stop(&l->pipeline);
 	workers_end(&l->workers);
 	pipeline_drop(&l->pipeline);

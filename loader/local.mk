@@ -17,6 +17,14 @@ libloader_la_SOURCES += \
 	%D%/bad.c %D%/bad.h \
 	%D%/loader_place.c \
 	%D%/loader_start.c \
+	%D%/loader_open.c \
+	%D%/loader_finish.c \
+	%D%/share_key.c \
+	%D%/share_pass.c \
+	%D%/share_feed.c \
+	%D%/share_unit.c \
+	%D%/share_next.c \
+	%D%/share.c %D%/share.h \
 	%D%/loader_next.c \
 	%D%/loader.c %D%/loader.h
 # end of libloader_la_SOURCES

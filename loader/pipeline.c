@@ -36,7 +36,7 @@ pipeline_init(struct pipeline *p, struct ds_data *data)
 void
 pipeline_fini(struct pipeline *p)
 {
-	must(p->oldest == NULL);
+	must(p->oldest == NULL && p->leased == NULL);
 	must(pthread_cond_destroy(&p->for_job) == 0);
 	must(pthread_cond_destroy(&p->for_readers) == 0);
 	must(pthread_cond_destroy(&p->for_makers) == 0);
@@ -80,17 +80,16 @@ add_to_mean(uint64_t *mean, uint64_t value)
 
 /*--- the job's end -------------------------------------------------------*/
 
-/* How far its slots are, and that there is something to do. */
+/* How far its cells are, and that there is something to do. */
 static void
 begin_batch(struct pipeline *p, struct batch *b)
 {
 	b->first = b->nr_left = b->nr_ready = b->nr_wanted = 0;
 	for (uint32_t i = 0; i < b->nr; i++) {
-		b->nr_left += b->slots[i].state != SLOT_DONE;
-		b->nr_ready += b->slots[i].state == SLOT_CACHED;
-		b->nr_wanted += b->slots[i].state == SLOT_WANTED;
+		b->nr_left += b->cells[i].state != CELL_DONE;
+		b->nr_ready += b->cells[i].state == CELL_CACHED;
+		b->nr_wanted += b->cells[i].state == CELL_WANTED;
 	}
-	p->nr_batches++;
 	p->nr_wanted += b->nr_wanted;
 	wake(&p->for_makers, p->idle_makers, b->nr_left);
 	wake_readers(p);
@@ -106,6 +105,7 @@ pipeline_add(struct pipeline *p, struct batch *b)
 	else
 		p->newest->next = b;
 	p->newest = b;
+	p->nr_batches++;
 	begin_batch(p, b);
 	must(pthread_mutex_unlock(&p->lock) == 0);
 }
@@ -115,17 +115,18 @@ pipeline_put_back(struct pipeline *p, struct batch *b)
 {
 	must(pthread_mutex_lock(&p->lock) == 0);
 	for (uint32_t i = 0; i < b->nr; i++) {
-		struct slot *s = &b->slots[i];
+		struct cell *s = &b->cells[i];
 
 		if (s->rc >= 0 || s->is_bad)
 			continue;
 		free(s->why);
-		*s = (struct slot){ .state = SLOT_WANTED };
+		*s = (struct cell){ .state = CELL_WANTED };
 	}
 	b->next = p->oldest;
 	p->oldest = b;
 	if (b->next == NULL)
 		p->newest = b;
+	p->nr_batches++;
 	begin_batch(p, b);
 	must(pthread_mutex_unlock(&p->lock) == 0);
 }
@@ -157,17 +158,20 @@ pipeline_take(struct pipeline *p)
 	return b;
 }
 
+static void
+put_items(struct pipeline *p, struct batch *b)
+{
+	for (uint32_t i = 0; i < b->nr; i++) {
+		if (b->cells[i].state == CELL_FETCHED)
+			ds_put(p->data, &b->cells[i].item);
+	}
+}
+
 void
 pipeline_drop(struct pipeline *p)
 {
-	while (p->oldest != NULL) {
-		struct batch *b = remove_oldest(p);
-
-		for (uint32_t i = 0; i < b->nr; i++) {
-			if (b->slots[i].state == SLOT_FETCHED)
-				ds_put(p->data, &b->slots[i].item);
-		}
-	}
+	while (p->oldest != NULL)
+		put_items(p, remove_oldest(p));
 }
 
 void
@@ -180,25 +184,86 @@ pipeline_stop(struct pipeline *p)
 	must(pthread_mutex_unlock(&p->lock) == 0);
 }
 
-/*--- choosing ------------------------------------------------------------*/
+/*--- leased ones ---------------------------------------------------------*/
 
 static bool
-can_be_made(enum slot_state state, bool from_storage)
+is_before(const struct batch *a, const struct batch *b)
 {
-	return state == SLOT_CACHED || state == SLOT_FETCHED ||
-	    (state == SLOT_WANTED && from_storage);
+	return a->given.epoch < b->given.epoch ||
+	    (a->given.epoch == b->given.epoch &&
+	    a->given.number < b->given.number);
 }
 
-/* Of a batch, the first slot that can be made. */
+void
+pipeline_add_leased(struct pipeline *p, struct batch *b)
+{
+	struct batch **at = &p->leased;
+
+	must(b->lease != NULL);
+	must(pthread_mutex_lock(&p->lock) == 0);
+	while (*at != NULL && is_before(*at, b))
+		at = &(*at)->next;
+	b->next = *at;
+	*at = b;
+	begin_batch(p, b);
+	must(pthread_mutex_unlock(&p->lock) == 0);
+}
+
+static void
+remove_leased(struct pipeline *p, struct batch *b)
+{
+	struct batch **at = &p->leased;
+
+	while (*at != b)
+		at = &(*at)->next;
+	*at = b->next;
+	b->next = NULL;
+}
+
+struct batch *
+pipeline_drop_leased(struct pipeline *p)
+{
+	struct batch *b = p->leased;
+
+	if (b != NULL) {
+		remove_leased(p, b);
+		put_items(p, b);
+	}
+	return b;
+}
+
+/*--- choosing ------------------------------------------------------------*/
+
+/* Of all batches, those for the job first. */
+static struct batch *
+first_batch(const struct pipeline *p)
+{
+	return p->oldest != NULL ? p->oldest : p->leased;
+}
+
+static struct batch *
+next_batch(const struct pipeline *p, const struct batch *b)
+{
+	return b->next != NULL || b->lease != NULL ? b->next : p->leased;
+}
+
+static bool
+can_be_made(enum cell_state state, bool from_storage)
+{
+	return state == CELL_CACHED || state == CELL_FETCHED ||
+	    (state == CELL_WANTED && from_storage);
+}
+
+/* Of a batch, the first cell that can be made. */
 static bool
 find_in_batch(struct batch *b, bool from_storage, struct task *t)
 {
-	while (b->first < b->nr && b->slots[b->first].state >= SLOT_MAKING)
+	while (b->first < b->nr && b->cells[b->first].state >= CELL_MAKING)
 		b->first++;
 	for (uint32_t i = b->first; i < b->nr; i++) {
-		if (!can_be_made(b->slots[i].state, from_storage))
+		if (!can_be_made(b->cells[i].state, from_storage))
 			continue;
-		*t = (struct task){ b, i, b->slots[i].state };
+		*t = (struct task){ b, i, b->cells[i].state };
 		return true;
 	}
 	return false;
@@ -207,7 +272,8 @@ find_in_batch(struct batch *b, bool from_storage, struct task *t)
 static bool
 find_make(struct pipeline *p, bool from_storage, struct task *t)
 {
-	for (struct batch *b = p->oldest; b != NULL; b = b->next) {
+	for (struct batch *b = first_batch(p); b != NULL;
+	    b = next_batch(p, b)) {
 		uint32_t nr = b->nr_ready + (from_storage ? b->nr_wanted : 0);
 
 		if (nr > 0 && find_in_batch(b, from_storage, t))
@@ -217,11 +283,11 @@ find_make(struct pipeline *p, bool from_storage, struct task *t)
 }
 
 static void
-claim(struct pipeline *p, const struct task *t, enum slot_state state)
+claim(struct pipeline *p, const struct task *t, enum cell_state state)
 {
-	struct slot *s = &t->batch->slots[t->i];
+	struct cell *s = &t->batch->cells[t->i];
 
-	if (s->state == SLOT_WANTED) {
+	if (s->state == CELL_WANTED) {
 		t->batch->nr_wanted--;
 		p->nr_wanted--;
 	} else {
@@ -237,7 +303,7 @@ pipeline_next_make(struct pipeline *p, struct task *t)
 	while (!p->stops) {
 		if (find_make(p, !reads_ahead(p), t) ||
 		    (p->nr_wanted > 0 && find_make(p, true, t))) {
-			claim(p, t, SLOT_MAKING);
+			claim(p, t, CELL_MAKING);
 			return true;
 		}
 		p->idle_makers++;
@@ -250,13 +316,14 @@ pipeline_next_make(struct pipeline *p, struct task *t)
 static bool
 find_wanted(struct pipeline *p, struct task *t)
 {
-	for (struct batch *b = p->oldest; b != NULL; b = b->next) {
+	for (struct batch *b = first_batch(p); b != NULL;
+	    b = next_batch(p, b)) {
 		if (b->nr_wanted == 0)
 			continue;
 		for (uint32_t i = b->first; i < b->nr; i++) {
-			if (b->slots[i].state != SLOT_WANTED)
+			if (b->cells[i].state != CELL_WANTED)
 				continue;
-			*t = (struct task){ b, i, SLOT_WANTED };
+			*t = (struct task){ b, i, CELL_WANTED };
 			return true;
 		}
 	}
@@ -283,8 +350,8 @@ pipeline_next_fetch(struct pipeline *p, struct task *t)
 
 	while (!p->stops) {
 		if (find_fetch(p, t, &bytes)) {
-			claim(p, t, SLOT_FETCHING);
-			t->batch->slots[t->i].read_ahead = bytes;
+			claim(p, t, CELL_FETCHING);
+			t->batch->cells[t->i].read_ahead = bytes;
 			p->ahead_bytes += bytes;
 			return true;
 		}
@@ -301,12 +368,13 @@ void
 pipeline_fetched(struct pipeline *p, const struct task *t,
     const struct ds_item *item, const struct done *d)
 {
-	struct slot *s = &t->batch->slots[t->i];
+	struct cell *s = &t->batch->cells[t->i];
 
 	add_to_mean(&p->fetch_mean_ns, d->fetch_ns);
 	p->counts.fetch_ns += d->fetch_ns;
+	t->batch->made_ns += d->fetch_ns;
 	s->item = *item;
-	s->state = SLOT_FETCHED;
+	s->state = CELL_FETCHED;
 	t->batch->nr_ready++;
 	wake(&p->for_makers, p->idle_makers, 1);
 }
@@ -317,25 +385,41 @@ add_times(struct pipeline *p, const struct task *t, const struct done *d)
 	p->counts.fetch_ns += d->fetch_ns;
 	p->counts.prep_ns += d->make_ns;
 	p->counts.encoded_bytes += d->bytes;
-	if (t->was == SLOT_WANTED)
+	if (t->was == CELL_WANTED)
 		add_to_mean(&p->fetch_mean_ns, d->fetch_ns);
 	if (d->make_ns > 0)
 		add_to_mean(&p->make_mean_ns, d->make_ns);
 }
 
-void
+/* Whose last sample was made. */
+static struct batch *
+finish_batch(struct pipeline *p, struct batch *b)
+{
+	if (b->lease != NULL) {
+		remove_leased(p, b);
+		return b;
+	}
+	if (b == p->oldest && p->job_waits)
+		pthread_cond_signal(&p->for_job);
+	return NULL;
+}
+
+struct batch *
 pipeline_done(struct pipeline *p, const struct task *t, const struct done *d)
 {
-	struct slot *s = &t->batch->slots[t->i];
+	struct cell *s = &t->batch->cells[t->i];
+	struct batch *leased = NULL;
 
 	add_times(p, t, d);
 	s->rc = d->rc;
 	s->is_bad = d->is_bad;
 	s->why = d->why;
-	s->state = SLOT_DONE;
+	s->state = CELL_DONE;
 	p->ahead_bytes -= s->read_ahead;
 	s->read_ahead = 0;
-	if (--t->batch->nr_left == 0 && t->batch == p->oldest && p->job_waits)
-		pthread_cond_signal(&p->for_job);
+	t->batch->made_ns += d->fetch_ns + d->make_ns;
+	if (--t->batch->nr_left == 0)
+		leased = finish_batch(p, t->batch);
 	wake_readers(p);
+	return leased;
 }

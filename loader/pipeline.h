@@ -6,16 +6,19 @@
  *
  *     job: add -> [ batches ] -> readers: fetch -> makers: make -> job: take
  *
+ * Besides those for the job there are leased ones, which are made for all jobs
+ * (share.h): whoever makes the last sample of one publishes it.
+ *
  * Where bytes come quickly (cached, or in the page cache) a maker gets them
  * itself: nothing is handed over and no reader wakes up.  Readers work while
  * getting an item takes more than a small share of making its sample, so that
  * the latency of storage is hidden.
  *
- *  1. One lock guards everything here and the slots of batches in work; it is
+ *  1. One lock guards everything here and the cells of batches in work; it is
  *     held for a few instructions per sample.  The sample's memory and its
- *     item belong to whom its slot's state names.
+ *     item belong to whom its cell's state names.
  *  2. The lowest position that can go on goes on: the oldest batch is ready
- *     first.
+ *     first, and those for the job before leased ones.
  *  3. Bytes read ahead are at most PIPELINE_AHEAD, or one item.
  *  4. No sample depends on who made it, or when.
  */
@@ -46,26 +49,37 @@ struct pipeline {
 	unsigned	idle_makers, idle_readers;
 	bool		job_waits, stops;
 	unsigned	nr_makers, nr_readers;	/* that were started */
-	struct batch	*oldest, *newest;
+	struct batch	*oldest, *newest;	/* for the job */
 	uint32_t	nr_batches;	/* the job's thread alone changes it */
-	uint64_t	nr_wanted;	/* slots */
+	uint64_t	nr_wanted;	/* cells */
 	uint64_t	ahead_bytes;	/* FETCHING, FETCHED, not made */
 	uint64_t	fetch_mean_ns, make_mean_ns;	/* of the last few */
 	struct ds_loader_counts counts;
+
+	struct batch	*leased;	/* by epoch and number */
+	void		(*publish)(void *arg, struct batch *b);
+			/* All of a leased one is DONE; it is in no list any
+			 * more.  Without the lock. */
+	void		*publish_arg;
 };
 
 void pipeline_init(struct pipeline *p, struct ds_data *data);
 void pipeline_fini(struct pipeline *p);
 
 void pipeline_add(struct pipeline *p, struct batch *b);
-	/* Its slots are CACHED or WANTED. */
+	/* Its cells are CACHED or WANTED. */
 void pipeline_put_back(struct pipeline *p, struct batch *b);
 	/* The one taken last is the oldest again: its samples that failed by
 	 * our own fault are tried once more. */
 struct batch *pipeline_take(struct pipeline *p);
 	/* The oldest, when all of it is DONE.  There is one. */
 void pipeline_drop(struct pipeline *p);
-	/* All of them, when the threads have ended. */
+	/* All for the job, when the threads have ended. */
+
+void pipeline_add_leased(struct pipeline *p, struct batch *b);
+	/* In any thread. */
+struct batch *pipeline_drop_leased(struct pipeline *p);
+	/* The first, when the threads have ended; NULL: there is none. */
 
 void pipeline_stop(struct pipeline *p);
 	/* Threads end when they have done what they have in hand. */
@@ -74,7 +88,7 @@ void pipeline_stop(struct pipeline *p);
 struct task {
 	struct batch	*batch;
 	uint32_t	i;
-	enum slot_state	was;	/* of a maker's: how its bytes are had */
+	enum cell_state	was;	/* of a maker's: how its bytes are had */
 };
 
 bool pipeline_next_make(struct pipeline *p, struct task *t);
@@ -86,15 +100,16 @@ bool pipeline_next_fetch(struct pipeline *p, struct task *t);
 struct done {
 	int		rc;		/* DS_SAMPLE_*, or -errno */
 	bool		is_bad;
-	char		*why;		/* becomes the slot's */
+	char		*why;		/* becomes the cell's */
 	uint64_t	fetch_ns, make_ns;
 	uint64_t	bytes;
 };
 
 void pipeline_fetched(struct pipeline *p, const struct task *t,
     const struct ds_item *item, const struct done *d);
-void pipeline_done(struct pipeline *p, const struct task *t,
+struct batch *pipeline_done(struct pipeline *p, const struct task *t,
     const struct done *d);
-	/* With the lock held. */
+	/* With the lock held.  A leased batch that is to be published, or
+	 * NULL. */
 
 #endif

@@ -76,14 +76,46 @@ plan_step(const struct plan *p, struct plan_place *place, struct plan_run *run)
 	if (p->epochs > 0 && place->epoch >= p->epochs)
 		return PLAN_OVER;
 	if (left == 0 || (p->drop_last && left < p->batch)) {
-		*place = (struct plan_place){ place->epoch + 1, 0 };
+		*place = (struct plan_place){ .epoch = place->epoch + 1 };
 		return PLAN_EPOCH_ENDS;
 	}
-	*run = (struct plan_run){ place->epoch, place->turn / p->batch,
-	    place->turn, (uint32_t)(left < p->batch ? left : p->batch) };
+	*run = (struct plan_run){ *place, place->turn / p->batch,
+	    (uint32_t)(left < p->batch ? left : p->batch) };
 	place->turn += run->count;
 	return PLAN_RUN;
 }
+
+/*--- an epoch that was joined late ---------------------------------------*/
+
+bool
+plan_place_fits(const struct plan *p, const struct plan_place *at)
+{
+	return at->turn <= p->turns && at->tail <= p->turns &&
+	    at->from <= p->turns - at->tail;
+}
+
+uint64_t
+plan_turn(const struct plan *p, const struct plan_place *at, uint64_t behind)
+{
+	uint64_t end = p->turns - at->tail;
+
+	if (behind >= end)
+		return behind;
+	return behind < end - at->from ? behind + at->from :
+	    behind - (end - at->from);
+}
+
+uint64_t
+plan_behind(const struct plan *p, const struct plan_place *at, uint64_t turn)
+{
+	uint64_t end = p->turns - at->tail;
+
+	if (turn >= end)
+		return turn;
+	return turn >= at->from ? turn - at->from : turn + (end - at->from);
+}
+
+/*--- what is where -------------------------------------------------------*/
 
 bool
 plan_epoch(struct plan *p, uint64_t epoch)

@@ -8,9 +8,15 @@
  * beginning, as in torch's DistributedSampler, or, with drop_last, cut.  The
  * k-th position of a rank is called its k-th turn; a batch is a run of turns.
  *
+ * A job that joins others late begins an epoch in its middle, at the turn
+ * `from`, and gets what it missed at the end: from .. e - 1, 0 .. from - 1,
+ * e .. t - 1, of t turns.  The last `tail` of them, e .. t - 1, stay last: they
+ * are a unit that is short.
+ *
  *  1. What sample is at a position, and in which epoch, depends on the number
  *     of samples, the seed and the order alone, not on the batches.
- *  2. Where a run begins is told by a place (epoch and turn) alone.
+ *  2. Where a run begins is told by a place alone.
+ *  3. Every turn of an epoch is delivered once, wherever it was begun.
  */
 
 #ifndef LOADER_PLAN_H
@@ -34,12 +40,13 @@ struct plan {
 struct plan_place {
 	uint64_t	epoch;
 	uint64_t	turn;		/* so many of the epoch are behind */
+	uint64_t	from, tail;	/* how it was joined late; 0: it was
+					 * not */
 };
 
 struct plan_run {
-	uint64_t	epoch;
+	struct plan_place at;		/* of the first */
 	uint64_t	number;		/* of the batch */
-	uint64_t	turn;		/* the first */
 	uint32_t	count;
 };
 
@@ -57,6 +64,16 @@ enum plan_step plan_step(const struct plan *p, struct plan_place *place,
     struct plan_run *run);
 	/* What comes at a place, which is moved behind it; run is filled for
 	 * PLAN_RUN only. */
+
+bool plan_place_fits(const struct plan *p, const struct plan_place *at);
+	/* Can it be one of this plan? */
+
+uint64_t plan_turn(const struct plan *p, const struct plan_place *at,
+    uint64_t behind);
+	/* Which turn is delivered in that epoch when so many are behind. */
+uint64_t plan_behind(const struct plan *p, const struct plan_place *at,
+    uint64_t turn);
+	/* The reverse: how many are behind when it is delivered. */
 
 bool plan_epoch(struct plan *p, uint64_t epoch);
 	/* Makes its order, before plan_sample().  True if it is another epoch

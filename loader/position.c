@@ -12,33 +12,15 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/hash.h"
+
 #define FORMAT	"destall-position 1 %016" PRIx64 " epoch=%" PRIu64 \
 		" samples=%" PRIu64
 #define SCAN	"destall-position 1 %16" SCNx64 " epoch=%20" SCNu64 \
-		" samples=%20" SCNu64
+		" samples=%20" SCNu64 " from=%20" SCNu64 " tail=%20" SCNu64
+#define LATE	" from=%" PRIu64 " tail=%" PRIu64
 
 /*--- the stream ----------------------------------------------------------*/
-
-/* FNV-1a, of 64 bits. */
-#define HASH_BEGIN	UINT64_C(0xcbf29ce484222325)
-#define HASH_PRIME	UINT64_C(0x100000001b3)
-
-static uint64_t
-hash_text(uint64_t hash, const char *text)
-{
-	do
-		hash = (hash ^ (unsigned char)*text) * HASH_PRIME;
-	while (*text++ != '\0');
-	return hash;
-}
-
-static uint64_t
-hash_number(uint64_t hash, uint64_t n)
-{
-	for (int i = 0; i < 8; i++, n >>= 8)
-		hash = (hash ^ (n & 0xff)) * HASH_PRIME;
-	return hash;
-}
 
 uint64_t
 position_stream(const struct plan *p, const struct ds_data *data,
@@ -66,8 +48,13 @@ position_stream(const struct plan *p, const struct ds_data *data,
 void
 position_print(const struct position *pos, char text[DS_POSITION_TEXT])
 {
-	(void)snprintf(text, DS_POSITION_TEXT, FORMAT, pos->stream,
-	    pos->place.epoch, pos->place.turn);
+	const struct plan_place *at = &pos->place;
+	int n = snprintf(text, DS_POSITION_TEXT, FORMAT, pos->stream,
+	    at->epoch, at->turn);
+
+	if (at->from > 0)
+		(void)snprintf(text + n, DS_POSITION_TEXT - (size_t)n, LATE,
+		    at->from, at->tail);
 }
 
 /* What is read is printed again: so every other spelling is refused. */
@@ -79,7 +66,7 @@ position_parse(struct position *pos, const char *text, struct ds_err *err)
 
 	*pos = (struct position){ 0 };
 	if (sscanf(text, SCAN, &pos->stream, &pos->place.epoch,
-	    &pos->place.turn) != 3)
+	    &pos->place.turn, &pos->place.from, &pos->place.tail) < 3)
 		return err_fail(err, -EBADMSG, "this is no saved position: it "
 		    "would begin with 'destall-position 1'");
 	position_print(pos, again);

@@ -4,11 +4,13 @@
  * Runs in clients.
  *
  *     destall-position 1 89abcdef01234567 epoch=3 samples=1280
+ *     destall-position 1 89abcdef01234567 epoch=3 samples=1280 from=640 tail=16
  *
  * The number of the format; a hash of the stream: names and sizes of the
  * pictures in their order, seed, order, ranks and drop-last; the epoch; and
- * how many samples of it are behind, of each rank.  The rank is not in it:
- * what one rank saved serves all.
+ * how many samples of it are behind, of each rank; and, if it was joined late,
+ * how (plan.h).  The rank is not in it: what one rank saved serves all, unless
+ * it was joined late.
  */
 
 #ifndef LOADER_POSITION_H

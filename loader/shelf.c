@@ -18,12 +18,14 @@ shelf_init(struct shelf *s)
 }
 
 void
-shelf_set(struct shelf *s, uint32_t room, size_t sample_bytes, unsigned most)
+shelf_set(struct shelf *s, uint32_t room, size_t sample_bytes, unsigned most,
+    bool is_bare)
 {
 	must(s->newest == NULL);
 	s->room = room;
 	s->sample_bytes = sample_bytes;
 	s->most = most;
+	s->is_bare = is_bare;
 }
 
 void
@@ -90,7 +92,8 @@ shelf_take(struct shelf *s)
 	must(pthread_mutex_unlock(&s->lock) == 0);
 	if (b != NULL)
 		return b;
-	b = batch_new(s->room, s->sample_bytes);
+	b = s->is_bare ? batch_new_bare(s->room, s->sample_bytes) :
+	    batch_new(s->room, s->sample_bytes);
 	if (b == NULL)
 		return NULL;
 	must(pthread_mutex_lock(&s->lock) == 0);

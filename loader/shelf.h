@@ -19,6 +19,7 @@ struct shelf {
 	uint32_t	room;		/* samples of a batch */
 	size_t		sample_bytes;
 	unsigned	most;		/* that stay */
+	bool		is_bare;	/* its batches are */
 	unsigned	nr;		/* that lie there */
 	struct batch	*top;
 	struct batch	*newest;	/* of all */
@@ -27,7 +28,7 @@ struct shelf {
 
 void shelf_init(struct shelf *s);
 void shelf_set(struct shelf *s, uint32_t room, size_t sample_bytes,
-    unsigned most);
+    unsigned most, bool is_bare);
 	/* While there are no batches. */
 void shelf_fini(struct shelf *s);
 	/* All batches are gone with it. */

@@ -122,6 +122,19 @@ substitute(const struct pipeline *p, const struct task *t)
 		    t->batch->given.sample_bytes);
 }
 
+/* With the lock held, which is let go of to publish. */
+static void
+end_task(struct pipeline *p, const struct task *t, const struct done *d)
+{
+	struct batch *leased = pipeline_done(p, t, d);
+
+	if (leased == NULL)
+		return;
+	must(pthread_mutex_unlock(&p->lock) == 0);
+	p->publish(p->publish_arg, leased);
+	must(pthread_mutex_lock(&p->lock) == 0);
+}
+
 static void *
 run_reader(void *arg)
 {
@@ -141,7 +154,7 @@ run_reader(void *arg)
 			substitute(p, &t);
 		must(pthread_mutex_lock(&p->lock) == 0);
 		if (rc < 0)
-			pipeline_done(p, &t, &d);
+			end_task(p, &t, &d);
 		else
 			pipeline_fetched(p, &t, &item, &d);
 	}
@@ -183,7 +196,7 @@ do_sample(struct worker *w, const struct task *t, struct ds_item *item,
 {
 	struct pipeline *p = w->pipeline;
 
-	if (t->was == SLOT_FETCHED || fetch(p, t, item, d) == 0) {
+	if (t->was == CELL_FETCHED || fetch(p, t, item, d) == 0) {
 		make(w, t, item, d);
 		ds_put(p->data, item);
 	}
@@ -200,13 +213,13 @@ run_maker(void *arg)
 
 	must(pthread_mutex_lock(&p->lock) == 0);
 	while (pipeline_next_make(p, &t)) {
-		struct ds_item item = t.batch->slots[t.i].item;
+		struct ds_item item = t.batch->cells[t.i].item;
 		struct done d = { .rc = 0 };
 
 		must(pthread_mutex_unlock(&p->lock) == 0);
 		do_sample(w, &t, &item, &d);
 		must(pthread_mutex_lock(&p->lock) == 0);
-		pipeline_done(p, &t, &d);
+		end_task(p, &t, &d);
 	}
 	must(pthread_mutex_unlock(&p->lock) == 0);
 	return NULL;

@@ -26,6 +26,11 @@ libhost_la_SOURCES += \
 	%D%/director_wait.c
 # end of libhost_la_SOURCES
 
+# What `destall top` asks it.
+libhost_la_SOURCES += \
+	%D%/look.c %D%/look_view.c %D%/look.h
+# end of libhost_la_SOURCES
+
 # The client's side.
 libloader_la_SOURCES += \
 	%D%/maps.h \

@@ -73,9 +73,9 @@ show(struct ds_pass *p, uint64_t taken, struct pass_news *n)
 	uint64_t was_taken = p->taken, was_released = p->released, need;
 
 	move_private(p);
-	p->taken = taken;
 	p->released = p->holds.first != NULL ? p->holds.first->unit : taken;
-	if (p->taken != was_taken) {
+	if (taken != was_taken) {
+		p->taken = taken;
 		pass_stop_waiting(p);
 		atomic_store_explicit(&p->seat->taken, p->taken,
 		    memory_order_seq_cst);

@@ -124,12 +124,15 @@ struct ds_pass {
 	_Atomic uint64_t told_to_wait;	/* work word + 1 at the last LEASE, if
 					 * it was answered so; else 0 */
 
-	/* By the desk's lock. */
+	/* Changed by the thread that takes, with the desk's lock: it may look
+	 * without it. */
 	enum membership	is;
 	bool		is_detached;	/* since its last begin */
+	uint64_t	end, taken;
+
+	/* By the desk's lock. */
 	bool		is_closed;
-	uint64_t	end;
-	uint64_t	taken, released;
+	uint64_t	released;
 	struct holds	holds;		/* by unit */
 	struct lease_out leases[PASS_LEASES];
 	unsigned	nr_leases;

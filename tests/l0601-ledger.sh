@@ -73,6 +73,18 @@ expect_no_err
 passes good late
 expect_err 'late: the last epoch is cut$'
 passes late
+# Then a last unit that is short comes last: here of 100 by 8, of 40 at most.
+{ lines 2 'NR > 40 && NR <= 96'; lines 2 'NR <= 40'; lines 2 'NR > 96'; } > late
+passes --complete good late
+for end in 100 140 196 197 199; do
+	{ lines 1; lines 2 'NR > 140 && NR <= 196'; lines 2 'NR > 100 && NR <= 140'
+	  lines 2 'NR > 196'; } | head -n "$end" > late
+	passes good late
+done
+# A ledger that begins where such a job resumed.
+{ lines 1 'NR > 60 && NR <= 96'; lines 1 'NR <= 40'; lines 1 'NR > 96'; } > late
+refuses 'late: line 80: epoch 0 ends here without position 40: .*--resumed$' --complete late
+passes --resumed --complete good late
 # A ledger that begins where its job resumed.
 lines 3 'NR > 30' > resumed
 refuses 'resumed: line 71: epoch 0 ends here without position 0: if its job resumed there, check with --resumed$' resumed

@@ -84,11 +84,15 @@ open_ledger(bool append)
 		fail_msg("%s", err.text);
 }
 
+/* A long epoch, of which ledgers here have the beginning. */
+static const struct plan plan = { .turns = 1u << 20, .batch = 4 };
+
 static int
 resume(uint64_t epoch, uint64_t position)
 {
 	struct ledger_end end;
-	int rc = ledger_find(ledger, epoch, position, &end, &err);
+	struct plan_place at = { .epoch = epoch, .turn = position };
+	int rc = ledger_find(ledger, &plan, &at, &end, &err);
 
 	return rc < 0 ? rc : ledger_cut(ledger, &end, &err);
 }
@@ -174,7 +178,7 @@ skipped_ones_stand_at_their_positions(void **state)
 {
 	static const uint64_t items[] = { 3, 99 }, positions[] = { 5, 7 };
 	static const struct ledger_skip skips[] = {
-		{ 0, 4 }, { 1, 6 }, { 2, 8 },
+		{ 0, 4, 0 }, { 1, 6, 1 }, { 2, 8, 2 },
 	};
 	unsigned char bytes[2 * SAMPLE] = { 0 };
 	struct ds_batch b = {
@@ -301,13 +305,14 @@ what_is_no_file_is_written_to(void **state)
 static void
 what_it_ends_with_is_told(void **state)
 {
+	struct plan_place at = { .epoch = 0, .turn = 2 };
 	struct ledger_end end;
 
 	(void)state;
 	write_text(path, "0 0 0 a 00000000\n0 0 1 b%20c 00000000\n0 1 2 d "
 	    "00000000\n");
 	open_ledger(true);
-	assert_int_equal(ledger_find(ledger, 0, 2, &end, &err), 0);
+	assert_int_equal(ledger_find(ledger, &plan, &at, &end, &err), 0);
 	assert_true(end.has_last);
 	assert_int_equal(end.epoch, 0);
 	assert_int_equal(end.position, 1);
@@ -317,7 +322,8 @@ what_it_ends_with_is_told(void **state)
 	assert_int_equal(count_lines(), 3);
 	assert_int_equal(ledger_cut(ledger, &end, &err), 0);
 	assert_int_equal(count_lines(), 2);
-	assert_int_equal(ledger_find(ledger, 0, 0, &end, &err), 0);
+	at.turn = 0;
+	assert_int_equal(ledger_find(ledger, &plan, &at, &end, &err), 0);
 	assert_false(end.has_last);
 }
 
@@ -357,6 +363,31 @@ what_comes_again_is_cut_off(void **state)
 	assert_int_equal(resume(0, 0), 0);
 	assert_int_equal(count_lines(), 0);
 	assert_int_equal(resume(0, 0), 0);
+}
+
+/* Twelve turns from 8 on, then 0 to 3, the tail of 4 last. */
+static void
+one_that_joined_late_goes_on_in_its_order(void **state)
+{
+	static const struct plan turned = { .turns = 20, .batch = 4 };
+	struct plan_place at = { .turn = 10, .from = 8, .tail = 4 };
+	struct ledger_end end;
+
+	(void)state;
+	open_ledger(true);
+	assert_int_equal(put(0, 0, 8), 0);
+	assert_int_equal(put(0, 1, 12), 0);
+	assert_int_equal(put(0, 2, 0), 0);
+	assert_int_equal(put(0, 3, 4), 0);
+	assert_int_equal(put(0, 4, 16), 0);
+	assert_int_equal(ledger_find(ledger, &turned, &at, &end, &err), 0);
+	assert_int_equal(end.position, 1);
+	assert_int_equal(ledger_cut(ledger, &end, &err), 0);
+	assert_int_equal(count_lines(), 10);
+	/* It is not what a plain job would have. */
+	at.from = at.tail = 0;
+	assert_int_equal(ledger_find(ledger, &turned, &at, &end, &err),
+	    -EBADMSG);
 }
 
 static void
@@ -485,6 +516,7 @@ UNIT_MAIN(
 	LEDGER_UNIT(what_it_ends_with_is_told),
 	LEDGER_UNIT(a_torn_line_is_cut_off),
 	LEDGER_UNIT(what_comes_again_is_cut_off),
+	LEDGER_UNIT(one_that_joined_late_goes_on_in_its_order),
 	LEDGER_UNIT(what_is_not_its_ledger_is_not_cut),
 	LEDGER_UNIT(a_file_without_lines_is_no_ledger),
 	UNIT(lines_are_read_as_they_are_written),

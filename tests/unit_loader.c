@@ -309,6 +309,39 @@ an_end_is_told_once(void **state)
 	assert_int_equal(ds_loader_restore(loader, after, &err), -EBUSY);
 }
 
+/* Of 23 the turns 8 to 19, 0 to 7, 20 to 22, from any place in it, also with
+ * another batch size. */
+static void
+an_epoch_joined_late_is_gone_on_with(void **state)
+{
+	char text[DS_POSITION_TEXT], more[64], again[DS_POSITION_TEXT];
+	struct ds_batch *b;
+
+	(void)state;
+	for (unsigned done = 0; done <= NR; done++) {
+		unsigned at = done;
+
+		open_loader(done % 2 ? "batch=5" : "batch=8");
+		assert_int_equal(ds_loader_save(loader, text, &err), 0);
+		(void)snprintf(more, sizeof more, "samples=%u from=8 tail=3",
+		    done);
+		strcpy(strstr(text, "samples="), more);
+		assert_int_equal(ds_loader_restore(loader, text, &err), 0);
+		assert_int_equal(ds_loader_save(loader, again, &err), 0);
+		assert_string_equal(again, text);
+		while (ds_loader_next(loader, &b, &err) == 1) {
+			for (uint32_t i = 0; i < b->count; i++, at++)
+				assert_int_equal(b->positions[i], at >= 20 ?
+				    at : at < 12 ? at + 8 : at - 12);
+			ds_loader_release(loader, &b);
+		}
+		assert_int_equal(at, NR);
+		assert_int_equal(ds_loader_save(loader, again, &err), 0);
+		assert_non_null(strstr(again, "epoch=1 samples=0"));
+		assert_null(strstr(again, "from"));
+	}
+}
+
 static void
 expect_stale(const char *options, const char *text)
 {
@@ -356,6 +389,11 @@ no_position_is_refused(void **state)
 		"destall-position 1 0123456789abcdef epoch=-1 samples=0",
 		"destall-position 1 0123456789abcdef epoch=9 samples=99999999999999999999",
 		"destall-position  1 0123456789abcdef epoch=0 samples=0",
+		"destall-position 1 0123456789abcdef epoch=0 samples=0 from=1",
+		"destall-position 1 0123456789abcdef epoch=0 samples=0 from=0 "
+		"tail=0",
+		"destall-position 1 0123456789abcdef epoch=0 samples=0 from=1 "
+		"tail=1 ",
 	};
 	char text[DS_POSITION_TEXT], *at;
 
@@ -367,6 +405,8 @@ no_position_is_refused(void **state)
 	assert_int_equal(ds_loader_save(loader, text, &err), 0);
 	at = strstr(text, "samples=");
 	strcpy(at, "samples=24");
+	assert_int_equal(ds_loader_restore(loader, text, &err), -EBADMSG);
+	strcpy(at, "samples=2 from=21 tail=3");
 	assert_int_equal(ds_loader_restore(loader, text, &err), -EBADMSG);
 	strcpy(at, "samples=23\n");
 	assert_int_equal(ds_loader_restore(loader, text, &err), 0);
@@ -722,6 +762,7 @@ UNIT_MAIN(
     LOADER_UNIT(the_data_set_is_told_of_epochs),
     LOADER_UNIT(the_rest_is_the_same_from_anywhere),
     LOADER_UNIT(an_end_is_told_once),
+    LOADER_UNIT(an_epoch_joined_late_is_gone_on_with),
     LOADER_UNIT(another_stream_is_refused),
     LOADER_UNIT(no_position_is_refused),
     LOADER_UNIT(a_bad_file_fails_its_batch),

@@ -67,23 +67,23 @@ stop(void **state)
 	cmocka_unit_test_setup_teardown(test, start, stop)
 
 static void
-add(unsigned k, const enum slot_state *states)
+add(unsigned k, const enum cell_state *states)
 {
 	struct batch *b = batches[k];
 
 	b->nr = NR;
 	for (uint32_t i = 0; i < NR; i++) {
 		b->items[i] = i;
-		b->slots[i].state = states[i];
+		b->cells[i].state = states[i];
 	}
 	pipeline_add(&p, b);
 }
 
-static const enum slot_state all_wanted[NR] = {
-	SLOT_WANTED, SLOT_WANTED, SLOT_WANTED, SLOT_WANTED
+static const enum cell_state all_wanted[NR] = {
+	CELL_WANTED, CELL_WANTED, CELL_WANTED, CELL_WANTED
 };
-static const enum slot_state mixed[NR] = {
-	SLOT_WANTED, SLOT_CACHED, SLOT_WANTED, SLOT_CACHED
+static const enum cell_state mixed[NR] = {
+	CELL_WANTED, CELL_CACHED, CELL_WANTED, CELL_CACHED
 };
 
 static void
@@ -111,15 +111,47 @@ fetched(unsigned k, uint32_t i, uint64_t ns)
 {
 	struct ds_item item = { "", 0, NULL };
 
-	pipeline_fetched(&p, &(struct task){ batches[k], i, SLOT_WANTED },
+	pipeline_fetched(&p, &(struct task){ batches[k], i, CELL_WANTED },
 	    &item, &(struct done){ .fetch_ns = ns });
 }
 
 static void
-made(unsigned k, uint32_t i, enum slot_state was, uint64_t fetch_ns)
+made(unsigned k, uint32_t i, enum cell_state was, uint64_t fetch_ns)
 {
 	pipeline_done(&p, &(struct task){ batches[k], i, was },
 	    &(struct done){ .fetch_ns = fetch_ns, .make_ns = 600000 });
+}
+
+/* Leased ones come after the job's, the lowest first, and leave when all of
+ * them is made. */
+static void
+leased_ones_come_last(void **state)
+{
+	struct share_lease *lease = (struct share_lease *)&p;
+	struct task t = { .batch = NULL };
+	struct batch *b = batch_new_bare(1, 16), *done;
+
+	(void)state;
+	b->lease = batches[1]->lease = lease;	/* any but none */
+	b->nr = 1;
+	b->given.number = 7;
+	batches[1]->given.number = 6;
+	batches[1]->nr = 1;
+	pipeline_add_leased(&p, b);
+	pipeline_add_leased(&p, batches[1]);
+	add(0, mixed);
+	assert_int_equal(p.nr_batches, 1);
+	for (uint32_t i = 0; i < NR; i++)
+		expect_make(0, i);
+	expect_make(1, 0);
+	assert_true(pipeline_next_make(&p, &t));
+	assert_ptr_equal(t.batch, b);
+	done = pipeline_done(&p, &t, &(struct done){ .make_ns = 5 });
+	assert_ptr_equal(done, b);
+	assert_int_equal(b->made_ns, 5);
+	assert_ptr_equal(pipeline_drop_leased(&p), batches[1]);
+	assert_null(pipeline_drop_leased(&p));
+	batch_free(b);
 }
 
 /* Nothing is handed over. */
@@ -144,7 +176,7 @@ makers_leave_slow_reading_to_readers(void **state)
 	expect_fetch(0, 0);
 	fetched(0, 0, 10000000);
 	expect_make(0, 0);
-	made(0, 0, SLOT_FETCHED, 0);
+	made(0, 0, CELL_FETCHED, 0);
 	expect_make(0, 3);
 	expect_make(1, 1);
 	expect_fetch(0, 2);
@@ -166,12 +198,12 @@ readers_work_while_storage_is_slow(void **state)
 	expect_make(0, 0);
 	for (unsigned i = 0; i < 100; i++)	/* the means settle */
 		p.fetch_mean_ns = p.fetch_mean_ns * 7 / 8;
-	made(0, 0, SLOT_WANTED, 1000);
+	made(0, 0, CELL_WANTED, 1000);
 	expect_make(0, 1);
 	p.stops = true;		/* so that it does not wait */
 	assert_false(pipeline_next_fetch(&p, &t));
 	p.stops = false;
-	made(0, 1, SLOT_WANTED, 50000000);
+	made(0, 1, CELL_WANTED, 50000000);
 	expect_fetch(0, 2);
 }
 
@@ -192,12 +224,12 @@ reading_ahead_is_bounded(void **state)
 	p.stops = false;
 	fetched(0, 0, 10000000);
 	expect_make(0, 0);
-	made(0, 0, SLOT_FETCHED, 0);
+	made(0, 0, CELL_FETCHED, 0);
 	assert_int_equal(p.ahead_bytes, 30 * MIB);
 	expect_fetch(0, 2);
-	made(0, 1, SLOT_FETCHING, 1000);	/* it could not be read */
+	made(0, 1, CELL_FETCHING, 1000);	/* it could not be read */
 	assert_int_equal(p.ahead_bytes, 30 * MIB);
-	made(0, 2, SLOT_FETCHING, 1000);
+	made(0, 2, CELL_FETCHING, 1000);
 	assert_int_equal(p.ahead_bytes, 0);
 }
 
@@ -208,7 +240,7 @@ a_batch_is_taken_when_it_is_done(void **state)
 	add(0, all_wanted);
 	for (uint32_t i = 0; i < NR; i++) {
 		expect_make(0, i);
-		made(0, i, SLOT_WANTED, 1000);
+		made(0, i, CELL_WANTED, 1000);
 	}
 	assert_ptr_equal(pipeline_take(&p), batches[0]);
 	assert_int_equal(p.nr_batches, 0);
@@ -220,7 +252,7 @@ a_batch_is_taken_when_it_is_done(void **state)
 static void
 failed(unsigned k, uint32_t i, int rc, bool is_bad)
 {
-	pipeline_done(&p, &(struct task){ batches[k], i, SLOT_WANTED },
+	pipeline_done(&p, &(struct task){ batches[k], i, CELL_WANTED },
 	    &(struct done){ .rc = rc, .is_bad = is_bad, .why = strdup("why") });
 }
 
@@ -228,7 +260,7 @@ failed(unsigned k, uint32_t i, int rc, bool is_bad)
 static void
 a_batch_can_be_put_back(void **state)
 {
-	struct slot *slots = batches[0]->slots;
+	struct cell *cells = batches[0]->cells;
 
 	(void)state;
 	add(0, mixed);
@@ -236,7 +268,7 @@ a_batch_can_be_put_back(void **state)
 		expect_make(0, i);
 	failed(0, 0, -EBADMSG, true);
 	failed(0, 1, -ENOMEM, false);
-	made(0, 2, SLOT_WANTED, 1000);
+	made(0, 2, CELL_WANTED, 1000);
 	failed(0, 3, -EMFILE, false);
 	assert_ptr_equal(pipeline_take(&p), batches[0]);
 	add(1, all_wanted);
@@ -247,15 +279,15 @@ a_batch_can_be_put_back(void **state)
 	expect_make(0, 3);
 	expect_make(1, 0);
 	failed(0, 1, -ENOMEM, false);
-	made(0, 3, SLOT_WANTED, 1000);
+	made(0, 3, CELL_WANTED, 1000);
 	assert_ptr_equal(pipeline_take(&p), batches[0]);
 	pipeline_put_back(&p, batches[0]);
 	expect_make(0, 1);
-	made(0, 1, SLOT_WANTED, 1000);
+	made(0, 1, CELL_WANTED, 1000);
 	assert_ptr_equal(pipeline_take(&p), batches[0]);
 	for (uint32_t i = 0; i < NR; i++)
-		assert_int_equal(slots[i].rc, i == 0 ? -EBADMSG : 0);
-	assert_string_equal(slots[0].why, "why");
+		assert_int_equal(cells[i].rc, i == 0 ? -EBADMSG : 0);
+	assert_string_equal(cells[0].why, "why");
 	assert_int_equal(p.nr_batches, 1);
 	assert_int_equal(p.nr_wanted, NR - 1);
 }
@@ -283,6 +315,7 @@ one_that_is_alone_can_be_put_back(void **state)
 }
 
 UNIT_MAIN(
+    PIPELINE_UNIT(leased_ones_come_last),
     PIPELINE_UNIT(without_readers_makers_go_in_order),
     PIPELINE_UNIT(makers_leave_slow_reading_to_readers),
     PIPELINE_UNIT(readers_work_while_storage_is_slow),

@@ -27,7 +27,7 @@ static void
 runs_follow_each_other(void **state)
 {
 	struct loader_options o = options(4);
-	struct plan_place at = { 0, 0 };
+	struct plan_place at = { .epoch = 0 };
 	struct plan_run run;
 	struct plan p;
 
@@ -37,9 +37,9 @@ runs_follow_each_other(void **state)
 	for (uint64_t epoch = 0; epoch < 2; epoch++) {
 		for (uint64_t k = 0; k < 3; k++) {
 			assert_int_equal(plan_step(&p, &at, &run), PLAN_RUN);
-			assert_int_equal(run.epoch, epoch);
+			assert_int_equal(run.at.epoch, epoch);
 			assert_int_equal(run.number, k);
-			assert_int_equal(run.turn, 4 * k);
+			assert_int_equal(run.at.turn, 4 * k);
 			assert_int_equal(run.count, k < 2 ? 4 : 2);
 		}
 		assert_int_equal(plan_step(&p, &at, &run), PLAN_EPOCH_ENDS);
@@ -53,7 +53,7 @@ static void
 a_short_last_one_can_be_dropped(void **state)
 {
 	struct loader_options o = options(4);
-	struct plan_place at = { 1, 4 };
+	struct plan_place at = { .epoch = 1, .turn = 4 };
 	struct plan_run run;
 	struct plan p;
 
@@ -71,7 +71,7 @@ static void
 a_run_begins_where_it_is_told(void **state)
 {
 	struct loader_options o = options(4);
-	struct plan_place at = { 5, 7 };
+	struct plan_place at = { .epoch = 5, .turn = 7 };
 	struct plan_run run;
 	struct plan p;
 
@@ -79,12 +79,68 @@ a_run_begins_where_it_is_told(void **state)
 	o.epochs = 0;
 	assert_int_equal(plan_init(&p, &o, 10, NULL), 0);
 	assert_int_equal(plan_step(&p, &at, &run), PLAN_RUN);
-	assert_int_equal(run.turn, 7);
+	assert_int_equal(run.at.turn, 7);
 	assert_int_equal(run.count, 3);
 	assert_int_equal(run.number, 1);
 	assert_int_equal(plan_step(&p, &at, &run), PLAN_EPOCH_ENDS);
 	assert_int_equal(plan_step(&p, &at, &run), PLAN_RUN);
-	assert_int_equal(run.epoch, 6);
+	assert_int_equal(run.at.epoch, 6);
+	plan_fini(&p);
+}
+
+/* From every turn, and with every tail. */
+static void
+an_epoch_joined_late_has_every_turn_once(void **state)
+{
+	struct loader_options o = options(4);
+	struct plan p;
+
+	(void)state;
+	assert_int_equal(plan_init(&p, &o, 10, NULL), 0);
+	for (uint64_t from = 0; from <= 10; from++) {
+		for (uint64_t tail = 0; from + tail <= 10; tail++) {
+			struct plan_place at = { 0, 0, from, tail };
+			unsigned seen = 0;
+
+			assert_true(plan_place_fits(&p, &at));
+			for (uint64_t d = 0; d < 10; d++) {
+				uint64_t turn = plan_turn(&p, &at, d);
+
+				assert_in_range(turn, 0, 9);
+				seen |= 1u << turn;
+				assert_int_equal(plan_behind(&p, &at, turn), d);
+				if (d >= 10 - tail)
+					assert_int_equal(turn, d);
+			}
+			assert_int_equal(seen, (1u << 10) - 1);
+			if (from + tail < 10)
+				assert_int_equal(plan_turn(&p, &at, 0), from);
+		}
+	}
+	assert_false(plan_place_fits(&p, &(struct plan_place){ 0, 0, 9, 2 }));
+	assert_false(plan_place_fits(&p, &(struct plan_place){ 0, 0, 0, 11 }));
+	assert_false(plan_place_fits(&p, &(struct plan_place){ 0, 11, 0, 0 }));
+	plan_fini(&p);
+}
+
+/* How it was joined is a matter of that epoch. */
+static void
+the_next_epoch_begins_at_its_beginning(void **state)
+{
+	struct loader_options o = options(4);
+	struct plan_place at = { 0, 8, 4, 2 };
+	struct plan_run run;
+	struct plan p;
+
+	(void)state;
+	assert_int_equal(plan_init(&p, &o, 10, NULL), 0);
+	assert_int_equal(plan_step(&p, &at, &run), PLAN_RUN);
+	assert_int_equal(run.at.from, 4);
+	assert_int_equal(run.count, 2);
+	assert_int_equal(plan_step(&p, &at, &run), PLAN_EPOCH_ENDS);
+	assert_int_equal(plan_step(&p, &at, &run), PLAN_RUN);
+	assert_int_equal(run.at.from, 0);
+	assert_int_equal(run.at.tail, 0);
 	plan_fini(&p);
 }
 
@@ -209,6 +265,8 @@ UNIT_MAIN(
     UNIT(runs_follow_each_other),
     UNIT(a_short_last_one_can_be_dropped),
     UNIT(a_run_begins_where_it_is_told),
+    UNIT(an_epoch_joined_late_has_every_turn_once),
+    UNIT(the_next_epoch_begins_at_its_beginning),
     UNIT(ranks_share_an_epoch),
     UNIT(ranks_drop_what_is_uneven),
     UNIT(there_may_be_more_ranks_than_samples),

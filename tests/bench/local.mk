@@ -13,6 +13,7 @@ benches = \
 	%D%/preload \
 	%D%/decode \
 	%D%/handoff \
+	%D%/sharing \
 	%D%/minio
 # end of benches
 bench_programs = \

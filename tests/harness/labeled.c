@@ -63,6 +63,7 @@ deliver(struct ledger *l, const struct ds_data *data, const uint64_t *items,
 		if (i == SKIPPED) {
 			b.skipped = 1;
 			skip.item = items[i];
+			skip.before = b.count;
 			continue;
 		}
 		given[b.count] = items[i];
@@ -75,6 +76,7 @@ static int
 write_ledger(const char *path, char **resume, const struct ds_data *data,
     const uint64_t *items, uint64_t nr, struct ds_err *err)
 {
+	struct plan plan = { .turns = nr, .batch = BATCH };
 	uint64_t epoch = 0, at = 0;
 	struct ledger_end end;
 	struct ledger *l = NULL;
@@ -86,7 +88,8 @@ write_ledger(const char *path, char **resume, const struct ds_data *data,
 	}
 	rc = ledger_open(&l, path, resume[0] != NULL, 1, err);
 	if (rc == 0 && resume[0] != NULL)
-		rc = ledger_find(l, epoch, at, &end, err);
+		rc = ledger_find(l, &plan, &(struct plan_place){
+		    .epoch = epoch, .turn = at }, &end, err);
 	if (rc == 0 && resume[0] != NULL)
 		rc = ledger_cut(l, &end, err);
 	for (; rc == 0 && at < nr; at += BATCH)

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * share.h: the loader as a client of the stage: batches that several jobs want
+ * are made once.  Runs in clients: the job's thread takes units, a thread of
+ * its own, the feeder, leases units to make, and makers publish them.
+ *
+ *     feeder: lease -> pipeline -> maker: publish ==> stage ==> job: take ->
+ *     a view of the unit, or a batch gathered from several
+ *
+ * The payload of a unit is its samples one after the other, then one DS_SAMPLE_*
+ * for each; labels and numbers are every job's own.
+ *
+ *  1. What the stage does not give the job makes itself, with the same bytes,
+ *     from exactly there: nothing here fails a job.
+ *  2. Nothing that another job made is given to the job before one such unit
+ *     was made here, too, and compared; nor one whose hash is not that of the
+ *     job's own order.
+ *  3. A unit with a sample that failed is never published.
+ *  4. The lock is taken after `turn` of the loader, and held for no call of the
+ *     stage.  What is marked as the job's is used in its thread alone.
+ *  5. Stages, passes and units live until their last user has dropped them:
+ *     batches outlive passes, and hubs.
+ */
+
+#ifndef LOADER_SHARE_H
+#define LOADER_SHARE_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "destall.h"
+#include "loader/batch.h"
+#include "loader/plan.h"
+#include "loader/shelf.h"
+
+#define SHARE_KEY	96	/* characters of the key of a stream */
+#define SHARE_NEVER	UINT64_MAX
+#define SHARE_SLICE_MS	25u	/* of a wait; then all is looked at again */
+#define SHARE_AHEAD	2u	/* units are made ahead beside the batches
+				 * prefetched */
+
+struct ds_loader;
+
+struct share_stage {		/* a connection, and the stream there */
+	struct ds_hub	*hub;
+	struct ds_stage	*stage;
+	unsigned	users;
+};
+
+struct share_pass {		/* an epoch */
+	struct share_stage *stage;
+	struct ds_pass	*pass;
+	struct ds_pass_info info;
+	uint64_t	epoch;
+	struct plan	plan;		/* the feeder's */
+	unsigned	users;
+	bool		feeds;		/* the feeder leases units of it */
+	bool		is_dead;	/* its hub is gone */
+};
+
+struct share_lease {		/* of a batch in the pipeline */
+	struct share_pass *pass;
+	struct ds_lease	lease;
+	uint64_t	hash;
+};
+
+struct share_unit {		/* that was taken */
+	struct share_unit *next, *prev;
+	struct share_stage *stage;
+	struct ds_taken	taken;
+	uint64_t	turn;		/* the first */
+	uint32_t	count;
+	unsigned	users;
+};
+
+/* How the job is at its epoch. */
+enum share_mode {
+	SHARE_NOT_BEGUN,
+	SHARE_MEMBER,
+	SHARE_BEHIND,		/* it makes batches itself, and will be */
+	SHARE_ALONE,		/* to the end of the epoch */
+};
+
+struct share_counts {
+	uint64_t	batches, units, foreign, own, published;
+	uint64_t	audited, different, detached, wait_ns;
+};
+
+struct share {
+	bool		is_on;		/* set before the feeder starts */
+	char		key[SHARE_KEY];
+	uint64_t	salt;		/* of this job, for the audit */
+	double		audit;
+	struct shelf	views;		/* bare batches */
+	pthread_t	feeder;
+
+	/* The job's. */
+	enum share_mode	mode;
+	bool		for_good;	/* no more, ever */
+	bool		is_proven;	/* rule 2 */
+	uint64_t	until;		/* so many of the epoch are behind when
+					 * its shared part ends */
+	uint64_t	tried;		/* to begin at this unit */
+	struct share_unit *unit;	/* the one taken last */
+	uint64_t	self;		/* the unit that it makes itself */
+	unsigned	selfs;		/* in a row */
+
+	pthread_mutex_t	lock;		/* guards what follows */
+	pthread_cond_t	changed;
+	bool		stops, is_opening, is_paused, is_next_tried;
+	struct share_stage *stage;
+	struct share_pass *now, *next;
+	uint64_t	at;		/* the unit that the job takes next */
+	unsigned	in_work;	/* leases */
+	uint64_t	no_room_for;	/* this unit of now there was no memory */
+	uint64_t	failed_epoch, failed_unit;	/* by our own fault */
+	struct share_unit *units;	/* that are held */
+	struct share_counts counts;
+	char		how[DS_ERR_TEXT];
+	bool		is_known, is_shared;	/* what `how` says */
+};
+
+/* share.c */
+void share_init(struct share *s);
+void share_start(struct ds_loader *l);
+	/* The threads of the loader run; if it cannot, it says why. */
+void share_stop(struct ds_loader *l);
+	/* Before the threads end: nothing is leased any more. */
+void share_fini(struct ds_loader *l);
+	/* When they have ended. */
+void share_abandon(struct ds_loader *l);
+	/* The same in a forked child. */
+void share_say(struct share *s, bool is_shared, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+	/* How it shares: behind "shared", or behind "alone: ". */
+void share_add_counts(struct share *s, struct ds_loader_counts *counts);
+
+/* share_key.c */
+void share_key(const struct ds_loader *l, char key[SHARE_KEY]);
+uint64_t share_hash(const struct batch *b);
+	/* Of which samples are where in it. */
+
+/* share_pass.c */
+int share_pass_open(struct ds_loader *l, uint64_t epoch, uint64_t at,
+    bool may_connect, struct share_pass **out, struct ds_err *err);
+	/* The caller's to drop. */
+void share_pass_drop(struct share *s, struct share_pass *sp);
+void share_stage_drop(struct share *s, struct share_stage *st);
+
+static inline uint32_t
+share_count(const struct share_pass *sp, uint64_t turns, uint64_t unit)
+{
+	uint64_t left = turns - unit * sp->info.unit;
+
+	return (uint32_t)(left < sp->info.unit ? left : sp->info.unit);
+}
+
+/* share_feed.c */
+void *share_feed(void *loader);		/* the thread */
+void share_publish(void *loader, struct batch *b);
+void share_free_lease(struct share *s, struct batch *b);
+	/* Of a batch that is in no list, and the batch. */
+
+/* share_unit.c */
+enum share_found {
+	FOUND_UNIT,		/* s->unit */
+	FOUND_SELF,		/* to be made here */
+	FOUND_NONE,		/* so are all from there on */
+};
+
+enum share_found share_find(struct ds_loader *l, uint64_t unit);
+	/* A unit of the pass that the job is a member of. */
+void share_unit_drop(struct share *s, struct share_unit *u);
+void share_forget_unit(struct ds_loader *l);
+	/* The one taken last. */
+
+/* share_next.c */
+int share_next(struct ds_loader *l, struct ds_batch **out,
+    struct ds_err *err);
+	/* There is a batch left in the epoch; as ds_loader_next().  Only if
+	 * is_on. */
+void share_leave(struct ds_loader *l);
+	/* The job is no member any more, and goes on alone in its epoch. */
+void share_end_epoch(struct ds_loader *l);
+void share_put(struct ds_loader *l, struct batch *b);
+	/* The job has released it. */
+
+#endif

@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * share_unit.c: units that the job takes from the stage, and the proof that
+ * they are what it would have made.
+ * Runs in clients, in the job's thread; units are dropped in any.
+ */
+
+#include <config.h>
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/crash.h"
+#include "base/hash.h"
+#include "base/must.h"
+#include "loader/loader.h"
+
+#define SELFS_MOST	8u	/* in a row: then the stage is of no use */
+
+/*--- holding -------------------------------------------------------------*/
+
+static struct share_unit *
+hold(struct share *s, const struct share_pass *sp, uint64_t turns,
+    const struct ds_taken *taken)
+{
+	struct share_unit *u = calloc(1, sizeof *u);
+
+	if (u == NULL)
+		return NULL;
+	u->stage = sp->stage;
+	u->taken = *taken;
+	u->turn = taken->unit * sp->info.unit;
+	u->count = share_count(sp, turns, taken->unit);
+	u->users = 1;
+	must(pthread_mutex_lock(&s->lock) == 0);
+	u->stage->users++;
+	u->next = s->units;
+	if (u->next != NULL)
+		u->next->prev = u;
+	s->units = u;
+	must(pthread_mutex_unlock(&s->lock) == 0);
+	return u;
+}
+
+static void
+unlist(struct share *s, struct share_unit *u)
+{
+	if (u->next != NULL)
+		u->next->prev = u->prev;
+	if (u->prev != NULL)
+		u->prev->next = u->next;
+	else
+		s->units = u->next;
+}
+
+void
+share_unit_drop(struct share *s, struct share_unit *u)
+{
+	bool is_last;
+
+	must(pthread_mutex_lock(&s->lock) == 0);
+	is_last = --u->users == 0;
+	if (is_last)
+		unlist(s, u);
+	must(pthread_mutex_unlock(&s->lock) == 0);
+	if (!is_last)
+		return;
+	ds_stage_release(u->stage->stage, &u->taken);
+	(void)crash_point("loader.released");
+	share_stage_drop(s, u->stage);
+	free(u);
+}
+
+/* What it made itself is told when it has passed it. */
+void
+share_forget_unit(struct ds_loader *l)
+{
+	struct share *s = &l->share;
+
+	if (s->unit != NULL)
+		share_unit_drop(s, s->unit);
+	s->unit = NULL;
+	if (s->self != SHARE_NEVER && s->now != NULL)
+		ds_pass_skip(s->now->pass, s->self);
+	s->self = SHARE_NEVER;
+}
+
+/*--- the proof -----------------------------------------------------------*/
+
+enum proof { PROVED, UNPROVED, DISPROVED };
+
+/* The samples that the job's own order has in a unit; NULL: no memory. */
+static struct batch *
+number_unit(struct ds_loader *l, const struct share_unit *u, bool is_bare)
+{
+	size_t size = l->shelf.sample_bytes;
+	struct batch *b = is_bare ? batch_new_bare(u->count, size) :
+	    batch_new(u->count, size);
+	struct plan_run run = {
+		.at = { .epoch = l->given.epoch, .turn = u->turn },
+		.number = u->taken.unit, .count = u->count,
+	};
+
+	if (b == NULL)
+		return NULL;
+	loader_turn_to(l, run.at.epoch);
+	loader_number(l, &l->plan, b, &run);
+	return b;
+}
+
+static bool
+is_same(const struct batch *b, uint32_t i, const struct share_unit *u)
+{
+	size_t size = b->given.sample_bytes;
+	const uint8_t *bytes = u->taken.bytes;
+
+	return b->cells[i].rc == bytes[u->count * size + i] &&
+	    memcmp(batch_sample(b, i), bytes + i * size, size) == 0;
+}
+
+static void
+say_different(struct ds_loader *l, const struct share_unit *u,
+    uint64_t epoch, uint64_t item)
+{
+	struct ds_info info = { .name = NULL };
+
+	(void)ds_data_info(l->data, item, &info);
+	share_say(&l->share, false, "unit %" PRIu64 " of epoch %" PRIu64
+	    ", which %s made, is not what this job makes of %.200s",
+	    u->taken.unit, epoch, u->taken.is_own ? "it" : "another job",
+	    info.name != NULL ? info.name : "?");
+}
+
+/* A sample that fails here for want of memory proves nothing. */
+static enum proof
+compare(struct ds_loader *l, const struct batch *b, const struct share_unit *u)
+{
+	for (uint32_t i = 0; i < b->nr; i++) {
+		if (b->cells[i].rc < 0 && !b->cells[i].is_bad)
+			return UNPROVED;
+		if (b->cells[i].rc >= 0 && is_same(b, i, u))
+			continue;
+		say_different(l, u, b->given.epoch, b->items[i]);
+		return DISPROVED;
+	}
+	return PROVED;
+}
+
+/* The job has nothing in the pipeline now: what is added is the next out. */
+static enum proof
+make_and_compare(struct ds_loader *l, const struct share_unit *u)
+{
+	struct batch *b = number_unit(l, u, false);
+	enum proof proof;
+
+	if (b == NULL)
+		return UNPROVED;
+	loader_want(l, b);
+	pipeline_add(&l->pipeline, b);
+	must(pipeline_take(&l->pipeline) == b);
+	proof = compare(l, b, u);
+	batch_free(b);
+	return proof;
+}
+
+/* A share of all units, chosen by each job for itself. */
+static bool
+is_audited(const struct share *s, uint64_t epoch, uint64_t unit)
+{
+	uint64_t h = hash_number(hash_number(hash_number(HASH_BEGIN, s->salt),
+	    epoch), unit);
+
+	return (double)(h >> 11) * 0x1p-53 < s->audit;
+}
+
+static enum proof
+prove(struct ds_loader *l, const struct share_unit *u)
+{
+	struct share *s = &l->share;
+	bool is_first = !u->taken.is_own && !s->is_proven;
+	enum proof proof;
+
+	if (!is_first && !is_audited(s, l->given.epoch, u->taken.unit))
+		return PROVED;
+	proof = make_and_compare(l, u);
+	must(pthread_mutex_lock(&s->lock) == 0);
+	s->counts.audited += proof != UNPROVED;
+	s->counts.different += proof == DISPROVED;
+	must(pthread_mutex_unlock(&s->lock) == 0);
+	if (is_first && proof == PROVED)
+		s->is_proven = true;
+	return proof;
+}
+
+/* Is it of the samples that the job's own order has there, and as long? */
+static bool
+is_ours(struct ds_loader *l, const struct share_unit *u,
+    const struct batch *numbers)
+{
+	size_t size = l->shelf.sample_bytes;
+	const uint8_t *states;
+
+	if (u->taken.hash != share_hash(numbers) ||
+	    u->taken.len != u->count * (size + 1))
+		return false;
+	states = (const uint8_t *)u->taken.bytes + u->count * size;
+	for (uint32_t i = 0; i < u->count; i++) {
+		if (states[i] > DS_SAMPLE_CUT_SHORT)
+			return false;
+	}
+	return true;
+}
+
+static enum proof
+check(struct ds_loader *l, const struct share_unit *u)
+{
+	struct batch *b = number_unit(l, u, true);
+	bool ours;
+
+	if (b == NULL)
+		return UNPROVED;
+	ours = is_ours(l, u, b);
+	batch_free(b);
+	if (ours)
+		return prove(l, u);
+	share_say(&l->share, false, "unit %" PRIu64 " of epoch %" PRIu64
+	    " is not of the samples that this job has there", u->taken.unit,
+	    l->given.epoch);
+	return DISPROVED;
+}
+
+/*--- taking --------------------------------------------------------------*/
+
+static enum share_found
+find_self(struct ds_loader *l, uint64_t unit)
+{
+	struct share *s = &l->share;
+
+	s->self = unit;
+	must(pthread_mutex_lock(&s->lock) == 0);
+	s->counts.own++;
+	must(pthread_mutex_unlock(&s->lock) == 0);
+	if (++s->selfs < SELFS_MOST)
+		return FOUND_SELF;
+	share_leave(l);
+	return FOUND_NONE;
+}
+
+static void
+note_taken(struct share *s, const struct share_unit *u)
+{
+	must(pthread_mutex_lock(&s->lock) == 0);
+	s->counts.units++;
+	s->counts.foreign += !u->taken.is_own;
+	must(pthread_mutex_unlock(&s->lock) == 0);
+	s->selfs = 0;
+}
+
+static enum share_found
+accept(struct ds_loader *l, const struct ds_taken *taken)
+{
+	struct share *s = &l->share;
+	struct ds_taken unused = *taken;
+	struct share_unit *u = NULL;
+
+	if (crash_point("loader.taken") == 0)
+		u = hold(s, s->now, l->plan.turns, taken);
+	if (u == NULL) {
+		ds_stage_release(s->now->stage->stage, &unused);
+		return find_self(l, taken->unit);
+	}
+	switch (check(l, u)) {
+	case PROVED:
+		note_taken(s, u);
+		s->unit = u;
+		return FOUND_UNIT;
+	case UNPROVED:
+		share_unit_drop(s, u);
+		return find_self(l, taken->unit);
+	default:
+		share_unit_drop(s, u);
+		s->for_good = true;
+		share_leave(l);
+		return FOUND_NONE;
+	}
+}
+
+static bool
+has_no_room(struct share *s, uint64_t unit)
+{
+	bool has_none;
+
+	must(pthread_mutex_lock(&s->lock) == 0);
+	has_none = s->no_room_for == unit;
+	must(pthread_mutex_unlock(&s->lock) == 0);
+	return has_none;
+}
+
+/* Until there is something to say of it. */
+static int
+take(struct share *s, uint64_t unit, struct ds_taken *taken)
+{
+	uint64_t since_ns = clock_now_ns();
+	int rc;
+
+	do
+		rc = ds_pass_take(s->now->pass, unit, SHARE_SLICE_MS, taken,
+		    NULL);
+	while (rc == DS_TAKE_WAIT && !has_no_room(s, unit));
+	must(pthread_mutex_lock(&s->lock) == 0);
+	s->at = unit + 1;
+	s->counts.wait_ns += clock_now_ns() - since_ns;
+	s->counts.detached += rc == DS_TAKE_DETACHED;
+	pthread_cond_broadcast(&s->changed);
+	must(pthread_mutex_unlock(&s->lock) == 0);
+	return rc == DS_TAKE_WAIT ? DS_TAKE_SELF : rc;
+}
+
+static enum share_found
+take_unit(struct ds_loader *l, uint64_t unit)
+{
+	struct ds_taken taken;
+
+	switch (take(&l->share, unit, &taken)) {
+	case DS_TAKEN:
+		return accept(l, &taken);
+	case DS_TAKE_SELF:
+		return find_self(l, unit);
+	case DS_TAKE_DETACHED:
+		share_say(&l->share, false, "it was too slow for the others: "
+		    "it goes on alone until its next epoch");
+		share_leave(l);
+		return FOUND_NONE;
+	default:
+		share_say(&l->share, false, "the hub is gone");
+		share_leave(l);
+		return FOUND_NONE;
+	}
+}
+
+/* One that was passed already, by a call that failed later, is made here. */
+enum share_found
+share_find(struct ds_loader *l, uint64_t unit)
+{
+	struct share *s = &l->share;
+
+	if (s->unit != NULL && s->unit->taken.unit == unit)
+		return FOUND_UNIT;
+	if (s->self == unit || unit < s->at)
+		return FOUND_SELF;
+	share_forget_unit(l);
+	return take_unit(l, unit);
+}
