@@ -205,6 +205,7 @@ scenarios = \
 	%D%/l0601-ledger.sh \
 	%D%/l0602-emulate.sh \
 	%D%/l0603-emulate-resume.sh \
+	%D%/l0703-emulate-shared.sh \
 	%D%/l0604-example.sh \
 	%D%/n0001-failing-memory.sh \
 	%D%/n0002-failing-output.sh \
