@@ -110,17 +110,16 @@ find_tail(const struct line *l)
 	return tail;
 }
 
-/* The first unit that a member has not released: what base may become.  Where
- * there is no member it stays. */
-static uint64_t
-find_reach(const struct line *l)
+/* What base may become; where there is no member it stays. */
+uint64_t
+line_first(const struct line *l)
 {
-	uint64_t reach = l->members > 0 ? l->units : l->base;
+	uint64_t first = l->members > 0 ? l->units : l->base;
 
 	for (uint32_t p = 0; p < l->used; p++)
 		if (is_live(l, p))
-			reach = min(reach, l->place[p].released);
-	return reach;
+			first = min(first, l->place[p].released);
+	return first;
 }
 
 /*--- transitions of a unit -----------------------------------------------*/
@@ -192,7 +191,7 @@ line_retire(struct line *l)
 {
 	if (!l->begun || l->base >= l->units)
 		return false;
-	if (l->members > 0 && find_reach(l) <= l->base)
+	if (l->members > 0 && line_first(l) <= l->base)
 		return false;
 	retire_first(l);
 	return true;
@@ -224,7 +223,7 @@ make_way(struct line *l, uint64_t at)
 	if (l->members == 0 && l->leases == 0)
 		advance(l, at);
 	else
-		advance(l, min(find_reach(l), at - l->window + 1));
+		advance(l, min(line_first(l), at - l->window + 1));
 }
 
 static uint64_t
@@ -384,7 +383,7 @@ judge(const struct line *l, uint64_t unit)
 		return LINE_OVER;
 	if (unit >= add(line_lead(l), l->ahead))
 		return LINE_WAIT;
-	if (unit >= add(max(l->base, find_reach(l)), l->window))
+	if (unit >= add(line_first(l), l->window))
 		return l->members > 0 ? LINE_FULL : LINE_WAIT;
 	return LINE_LEASED;
 }
@@ -433,11 +432,16 @@ line_lease(struct line *l, uint32_t p, uint64_t *unit)
 	return LINE_LEASED;
 }
 
+enum line_answer
+line_would_lease(const struct line *l)
+{
+	return find_late(l) != LINE_ANY ? LINE_LEASED : judge(l, find_free(l));
+}
+
 bool
 line_can_lease(const struct line *l)
 {
-	return find_late(l) != LINE_ANY ||
-	    judge(l, find_free(l)) == LINE_LEASED;
+	return line_would_lease(l) == LINE_LEASED;
 }
 
 bool
@@ -519,13 +523,13 @@ line_is_blocked(const struct line *l, uint32_t p)
 	const struct line_place *pl = place_at(l, p);
 
 	return pl->state == PLACE_LIVE && pl->waits != LINE_ANY &&
-	    pl->waits >= add(max(l->base, find_reach(l)), l->window);
+	    pl->waits >= add(line_first(l), l->window);
 }
 
 uint32_t
 line_blocker(const struct line *l, uint32_t after)
 {
-	uint64_t first = max(l->base, find_reach(l));
+	uint64_t first = line_first(l);
 	uint32_t p = after == LINE_NOBODY ? 0 : after + 1;
 
 	for (; p < l->used; p++)

@@ -162,8 +162,16 @@ enum line_answer line_lease(struct line *l, uint32_t p, uint64_t *unit);
 	 * for comes first; what all members have passed is left out.  Retires
 	 * what it needs to, but nothing while there is no member. */
 
+enum line_answer line_would_lease(const struct line *l);
+	/* What somebody would get now. */
+
 bool line_can_lease(const struct line *l);
-	/* Would somebody get one now? */
+	/* Is that LINE_LEASED? */
+
+uint64_t line_first(const struct line *l);
+	/* The first unit that some member has not released, and what base is
+	 * once all is retired that can be.  Where the answer is LINE_FULL, this
+	 * is the unit to be released. */
 
 bool line_holds(const struct line *l, uint64_t unit, uint32_t p,
     uint32_t generation);
@@ -190,16 +198,15 @@ bool line_pinned(const struct line *l, uint64_t unit);
 
 /*--- waiting -------------------------------------------------------------*/
 
-/* The window here is the one that there would be if all that can be retired
- * were: else the lazy would look blocked. */
+/* The window here begins at line_first(): what can be retired blocks nobody. */
 
 bool line_is_blocked(const struct line *l, uint32_t p);
 	/* A LIVE member that waits for a unit behind the window. */
 
 uint32_t line_blocker(const struct line *l, uint32_t after);
-	/* Of the LIVE who have not released the first unit of the window, the
-	 * next place behind `after` (LINE_NOBODY: the first); LINE_NOBODY: no
-	 * more.  One that is blocked may be among them, by what it keeps. */
+	/* Of the LIVE who have not released that first unit, the next place
+	 * behind `after` (LINE_NOBODY: the first); LINE_NOBODY: no more.  One
+	 * that is blocked may be among them, by what it keeps. */
 
 const char *line_broken(const struct line *l);
 	/* A rule that does not hold, or NULL.  For tests, the model, and debug

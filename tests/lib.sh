@@ -71,10 +71,11 @@ leftovers() {
 }
 
 # Says which are left and kills them; those that a test killed last may still
-# need a moment to go.
+# need a moment to go: so many tenths of a second.
+leftover_patience=100
 check_leftovers() {
 	attempt=0
-	while [ $attempt -lt 100 ]; do
+	while [ $attempt -lt $leftover_patience ]; do
 		leftovers
 		[ -s "$work/left" ] || return 0
 		sleep 0.1
@@ -219,15 +220,7 @@ fail_lines=1
 fail_calls() {
 	fail_call=$1 fail_errno=$2
 	shift 2
-	need_preload
-	fail_shim=$(shim fail)
-	rm -f "$work/calls"
-	call_hook before_failure
-	with_fail "" "$@"
-	[ "$status" -eq 0 ] || fail "with nothing failing: exit status $status"
-	[ -s "$work/calls" ] || fail "no call was counted: is $fail_exe the program's name?"
-	fail_total=$(awk -v f="$fail_call" '$2 == f && $3 > n { n = $3 }
-	    END { print n + 0 }' "$work/calls" 2> /dev/null) || fail_total=0
+	count_calls "$@"
 	for k in $(choose_calls "$fail_total"); do
 		fail_once "$fail_call:$k:$fail_errno" "$@"
 		fail_once "$fail_call:$k+:$fail_errno" "$@"
@@ -235,6 +228,26 @@ fail_calls() {
 	done
 	event "${fail_runs:-0}" "failing calls of $fail_call ($fail_errno, of $fail_total)"
 	fail_runs=0
+}
+
+# count_calls CMD...: how often it calls $fail_call when nothing fails, into
+# $fail_total.  One run counts all functions, and serves for as long as it is
+# the same command; a test that changes what it does empties $fail_counted.
+fail_counted=
+count_calls() {
+	need_preload
+	fail_shim=$(shim fail)
+	if [ "$fail_counted" != "$*" ]; then
+		rm -f "$work/calls"
+		call_hook before_failure
+		with_fail "" "$@"
+		[ "$status" -eq 0 ] || fail "with nothing failing: exit status $status"
+		[ -s "$work/calls" ] || fail "no call was counted: is $fail_exe the program's name?"
+		mv "$work/calls" "$work/counted"
+		fail_counted=$*
+	fi
+	fail_total=$(awk -v f="$fail_call" '$2 == f && $3 > n { n = $3 }
+	    END { print n + 0 }' "$work/counted")
 }
 
 choose_calls() {

@@ -4,7 +4,7 @@
 . "${top_srcdir:?run by make check}/tests/lib.sh"
 . "$top_srcdir/tests/gen.sh"
 need_preload
-export DS_FAIL_LIMIT="${DS_FAIL_LIMIT:-12}"
+export DS_FAIL_LIMIT="${DS_FAIL_LIMIT:-5}"
 
 gen --count 6 files > /dev/null
 gen --count 6 --tar 4K shards > /dev/null
@@ -31,7 +31,7 @@ done
 # The same while it looks at what is there.
 gen --count 3 begun > /dev/null
 before_failure() { rm -rf set; cp -R begun set; }
-want=files options="--threads 2"
+want=files options="--threads 2" fail_counted=
 for failure in fstatat:EIO openat:EMFILE fdopendir:ENOMEM calloc:ENOMEM; do
 	fail_calls "${failure%:*}" "${failure#*:}" gen --count 6 $options set
 done

@@ -50,9 +50,13 @@ check_after_failure() {
 for failure in malloc:ENOMEM calloc:ENOMEM realloc:ENOMEM mmap:ENOMEM \
     memfd_create:EMFILE ftruncate:ENOSPC fallocate:ENOSPC fallocate:EINTR \
     open:EMFILE openat:EMFILE openat:EIO read:EIO read:EINTR pread:EIO write:ENOSPC \
-    write:EINTR pwrite:ENOSPC fstat:EIO linkat:ENOSPC socket:EMFILE bind:EACCES accept4:EMFILE \
+    write:EINTR pwrite:ENOSPC fstat:EIO linkat:ENOSPC socket:EMFILE bind:EACCES \
     accept4:ECONNABORTED sendmsg:EPIPE sendmsg:EAGAIN sendmsg:EINTR recvmsg:EIO \
     recvmsg:EINTR recvmsg:EAGAIN epoll_create1:EMFILE epoll_wait:EINTR epoll_wait:EBADF \
     pthread_create:EAGAIN; do
 	fail_each "$failure" serve_two
 done
+
+# Whoever is never let in waits for five seconds: one call will do.
+DS_FAIL_LIMIT=1 failure=accept4:EMFILE
+fail_each "$failure" serve_two
