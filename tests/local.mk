@@ -214,6 +214,7 @@ scenarios = \
 	%D%/l0712-stage-batches.sh \
 	%D%/l0713-stage-hold.sh \
 	%D%/l0714-stage-streams.sh \
+	%D%/l0701-stagejob.sh \
 	%D%/n0001-failing-memory.sh \
 	%D%/n0002-failing-output.sh \
 	%D%/n0003-storm.sh \
