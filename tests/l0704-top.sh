@@ -162,27 +162,27 @@ def finish(pid, fd, key):
             return status
 
 lflag = lambda fd: termios.tcgetattr(fd)[3]
-END = b"\x1b[J\x1b[?7h"
+DRAWN = b"\x1b[J\x1b[?7h"
 
 # Drawn over the last picture, every line cut; then q.
 pid, fd = begin(40, 70)
-first = until(fd, END)
+first = until(fd, DRAWN)
 assert b"\x1b[1mStage:" in first and first.startswith(b"\x1b[?7l"), first
 lines = first.count(b"\n")
 assert lines == 2 + 2 + 2 + 3, first
 assert not lflag(fd) & (termios.ICANON | termios.ECHO)
-assert until(fd, END).startswith(b"\r\x1b[%dA\x1b[?7l" % lines)
+assert until(fd, DRAWN).startswith(b"\r\x1b[%dA\x1b[?7l" % lines)
 os.write(fd, b"x")          # is no key of ours
-until(fd, END)
+until(fd, DRAWN)
 # Another size: all is cleared, and no more lines than fit.
 size(fd, 5, 60)
 until(fd, b"\x1b[H\x1b[2J")
-assert until(fd, END).count(b"\n") == 4
+assert until(fd, DRAWN).count(b"\n") == 4
 assert finish(pid, fd, b"q") == 0
 
 # No colour; Ctrl-C ends it by its signal.
 pid, fd = begin(24, 80, NO_COLOR="1")
-assert not re.search(rb"\x1b\[[0-9;]*m", until(fd, END) + until(fd, END))
+assert not re.search(rb"\x1b\[[0-9;]*m", until(fd, DRAWN) + until(fd, DRAWN))
 assert os.WTERMSIG(finish(pid, fd, b"\x03")) == signal.SIGINT
 
 # What it did to the terminal is undone: another process holds it open.
@@ -196,7 +196,7 @@ if pid == 0:
         os.dup2(slave, n)
     os.execve(top, [top, "top"], dict(os.environ, TERM="xterm"))
 unread = b""
-until(master, END)
+until(master, DRAWN)
 assert lflag(slave) != before[3]
 assert finish(pid, master, b"q") == 0
 assert termios.tcgetattr(slave) == before
@@ -204,6 +204,16 @@ END
 run timeout 100 "$PYTHON" terminal.py "$destall"
 expect_status 0
 expect_no_err
+
+# Without memory, and with a hub that cannot be heard, one line says so.
+if ! is_sanitized; then
+	export DS_FAIL_LIMIT="${DS_FAIL_LIMIT:-3}"
+	for form in --once --json; do
+		for failure in malloc:ENOMEM calloc:ENOMEM realloc:ENOMEM recvmsg:EIO; do
+			fail_calls "${failure%:*}" "${failure#*:}" "$destall" top $form
+		done
+	done
+fi
 
 # It ends with the hub, and says so.
 "$destall" top --interval 10ms > top.txt 2> "$work/err" &
