@@ -8,146 +8,80 @@
 
 #include "cache/survey.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/must.h"
-#include "base/say.h"
-#include "base/wire.h"
 #include "hub/control.h"
-
-/*--- reading answers -----------------------------------------------------*/
-
-static char *
-copy_text(struct wire_reader *r)
-{
-	size_t len;
-	const char *bytes = wire_get_bytes(r, &len);
-	char *text = strndup(bytes != NULL ? bytes : "", len);
-
-	if (text == NULL)
-		say_no_memory();
-	return text;
-}
-
-static void
-read_set(struct wire_reader *r, struct survey_set *s)
-{
-	uint32_t flags;
-
-	s->set = wire_get_u32(r);
-	s->root = copy_text(r);
-	flags = wire_get_u32(r);
-	s->in_use = (flags & CACHE_SET_IN_USE) != 0;
-	s->closed = (flags & CACHE_SET_CLOSED) != 0;
-	for (unsigned i = 0; i < CACHE_STAT_WORDS; i++)
-		s->word[i] = wire_get_u64(r);
-}
-
-static uint32_t
-read_job(struct wire_reader *r, struct survey_job *j)
-{
-	uint32_t number = wire_get_u32(r);
-
-	j->client = wire_get_u32(r);
-	j->name = copy_text(r);
-	j->job = wire_get_u64(r);
-	j->live = wire_get_u32(r) != 0;
-	j->set = wire_get_u32(r);
-	for (unsigned i = 0; i < CACHE_COUNTS; i++)
-		j->count[i] = wire_get_u64(r);
-	return number;
-}
+#include "hub/inquiry.h"
 
 /*--- asking --------------------------------------------------------------*/
 
-/* 1 for an answer, in r; 0 when there are no more. */
-static int
-ask(struct link *l, uint16_t question, uint32_t after, uint16_t answer,
-    struct wire_frame *f, struct wire_reader *r, struct ds_err *err)
+static void
+read_set(struct inquiry *q, struct survey_set *s)
 {
-	struct wire_writer w;
-	int rc;
+	uint32_t flags;
 
-	wire_write(&w, f, question, 0);
-	wire_put_u32(&w, after);
-	must(wire_write_end(&w));
-	rc = link_call(l, f, LINK_ANY, err);
-	if (rc < 0)
-		return rc;
-	wire_close_fds(f);
-	wire_read(r, f);
-	if (f->head.type == answer)
-		return 1;
-	return f->head.type == MSG_DONE ? 0 : err_fail(err, -EBADMSG,
-	    "the hub gave an answer that cannot be read");
-}
-
-/* Numbers only grow: a hub that says otherwise would be asked for ever. */
-static int
-check_answer(const struct wire_reader *r, uint32_t number, uint32_t after,
-    struct ds_err *err)
-{
-	if (wire_read_end(r) && number > after)
-		return 0;
-	return err_fail(err, -EBADMSG,
-	    "the hub gave an answer that cannot be read");
-}
-
-/* One more of nr, which are in an array of a power of two. */
-static void *
-grow(void *array, size_t nr, size_t size)
-{
-	void *p = array;
-
-	if ((nr & (nr - 1)) == 0)
-		p = reallocarray(array, nr > 0 ? 2 * nr : 1, size);
-	if (p == NULL)
-		say_no_memory();
-	memset((char *)p + nr * size, 0, size);
-	return p;
+	s->set = wire_get_u32(&q->r);
+	s->root = inquiry_text(q);
+	flags = wire_get_u32(&q->r);
+	s->in_use = (flags & CACHE_SET_IN_USE) != 0;
+	s->closed = (flags & CACHE_SET_CLOSED) != 0;
+	for (unsigned i = 0; i < CACHE_STAT_WORDS; i++)
+		s->word[i] = wire_get_u64(&q->r);
 }
 
 static int
 ask_sets(struct survey *s, struct link *l, struct ds_err *err)
 {
-	struct wire_reader r;
-	struct wire_frame f;
+	struct inquiry q = { .question = MSG_STAT, .answer = MSG_STATED };
 	struct survey_set *set;
 	uint32_t after = 0;
 	int rc;
 
 	for (;;) {
-		rc = ask(l, MSG_STAT, after, MSG_STATED, &f, &r, err);
+		rc = inquiry_ask(&q, l, &after, 1, err);
 		if (rc <= 0)
 			return rc;
-		s->sets = grow(s->sets, s->nr_sets, sizeof *s->sets);
+		s->sets = inquiry_grow(s->sets, s->nr_sets, sizeof *s->sets);
 		set = &s->sets[s->nr_sets++];
-		read_set(&r, set);
-		rc = check_answer(&r, set->set, after, err);
+		read_set(&q, set);
+		rc = inquiry_check(&q, set->set, after, err);
 		if (rc < 0)
 			return rc;
 		after = set->set;
 	}
 }
 
+static uint32_t
+read_job(struct inquiry *q, struct survey_job *j)
+{
+	uint32_t number = wire_get_u32(&q->r);
+
+	j->client = wire_get_u32(&q->r);
+	j->name = inquiry_text(q);
+	j->job = wire_get_u64(&q->r);
+	j->live = wire_get_u32(&q->r) != 0;
+	j->set = wire_get_u32(&q->r);
+	for (unsigned i = 0; i < CACHE_COUNTS; i++)
+		j->count[i] = wire_get_u64(&q->r);
+	return number;
+}
+
 static int
 ask_jobs(struct survey *s, struct link *l, struct ds_err *err)
 {
-	struct wire_reader r;
-	struct wire_frame f;
+	struct inquiry q = { .question = MSG_STAT_JOB, .answer = MSG_JOB };
 	uint32_t after = 0, number;
 	int rc;
 
 	for (;;) {
-		rc = ask(l, MSG_STAT_JOB, after, MSG_JOB, &f, &r, err);
+		rc = inquiry_ask(&q, l, &after, 1, err);
 		if (rc <= 0)
 			return rc;
-		s->jobs = grow(s->jobs, s->nr_jobs, sizeof *s->jobs);
-		number = read_job(&r, &s->jobs[s->nr_jobs++]);
-		rc = check_answer(&r, number, after, err);
+		s->jobs = inquiry_grow(s->jobs, s->nr_jobs, sizeof *s->jobs);
+		number = read_job(&q, &s->jobs[s->nr_jobs++]);
+		rc = inquiry_check(&q, number, after, err);
 		if (rc < 0)
 			return rc;
 		after = number;

@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/json.h"
 #include "cache/messages.h"
 #include "cache/page.h"
 #include "hub/link.h"
@@ -65,6 +66,8 @@ const struct survey_set *survey_find(const struct survey *s, uint32_t set);
 void survey_print(const struct survey *s);
 	/* For people, to standard output. */
 
+void survey_fill_json(const struct survey *s, json_t *doc);
+	/* The members of the document. */
 int survey_write_json(const struct survey *s, const char *path,
     struct ds_err *err);
 	/* path as json_doc_write() has it. */

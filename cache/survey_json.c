@@ -122,11 +122,9 @@ make_hub(const struct survey_hub *h)
 	return hub;
 }
 
-int
-survey_write_json(const struct survey *s, const char *path,
-    struct ds_err *err)
+void
+survey_fill_json(const struct survey *s, json_t *doc)
 {
-	json_t *doc = json_doc_new();
 	json_t *sets = json_must(json_array()), *jobs = json_must(json_array());
 
 	for (size_t i = 0; i < s->nr_sets; i++)
@@ -138,5 +136,14 @@ survey_write_json(const struct survey *s, const char *path,
 	json_put_count(doc, "used_bytes", s->hub.used_bytes);
 	json_put(doc, "jobs", jobs);
 	json_put(doc, "hub", make_hub(&s->hub));
+}
+
+int
+survey_write_json(const struct survey *s, const char *path,
+    struct ds_err *err)
+{
+	json_t *doc = json_doc_new();
+
+	survey_fill_json(s, doc);
 	return json_doc_write(doc, path, err);
 }

@@ -26,5 +26,6 @@ libhost_la_SOURCES += \
 	%D%/caller.c %D%/caller.h \
 	%D%/client.c %D%/clients.c %D%/clients.h \
 	%D%/hub.c %D%/hub_life.c %D%/hub_state.h %D%/hub.h \
+	%D%/inquiry.c %D%/inquiry.h \
 	%D%/cmd_serve.c
 # end of libhost_la_SOURCES

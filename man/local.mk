@@ -14,6 +14,7 @@ man_templates = \
 	%D%/destall-env.1.in \
 	%D%/destall-emulate.1.in \
 	%D%/destall-cache.1.in \
+	%D%/destall-top.1.in \
 	%D%/destall-ledger.1.in \
 	%D%/destall-serve.1.in \
 	%D%/destall-completion.1.in \

@@ -129,74 +129,39 @@ has_poor(const struct pass *p)
 	return false;
 }
 
-/* What the last member takes next; base, if there is none. */
+/* Units that could be made now, or a few more. */
 static uint64_t
-find_tail(const struct pass *p)
+count_free(const struct pass *p)
 {
 	const struct line *l = &p->line;
-	uint64_t tail = l->members > 0 ? l->units : l->base;
+	uint64_t first = line_first(l), u, nr = 0;
+	uint64_t end = line_lead(l) + l->ahead;
 
-	for (uint32_t i = 0; i < p->high; i++) {
-		if (l->place[i].state == PLACE_LIVE && l->place[i].taken < tail)
-			tail = l->place[i].taken;
-	}
-	return tail > l->base ? tail : l->base;
-}
-
-/* The first unit that stays when all that can be retired are. */
-static uint64_t
-find_first(const struct pass *p)
-{
-	const struct line *l = &p->line;
-	uint64_t first = l->members > 0 ? l->units : l->base;
-
-	for (uint32_t i = 0; i < p->high; i++) {
-		if (l->place[i].state == PLACE_LIVE &&
-		    l->place[i].released < first)
-			first = l->place[i].released;
-	}
-	return first > l->base ? first : l->base;
-}
-
-/* Units that could be made, before `end` and with the window as far on as it
- * can be. */
-static uint64_t
-count_free(const struct pass *p, uint64_t end)
-{
-	const struct line *l = &p->line;
-	uint64_t most = find_first(p) + l->window, nr = 0, u;
-
-	if (end > most)
-		end = most;
+	if (end > first + l->window)
+		end = first + l->window;
 	if (end > l->units)
 		end = l->units;
-	for (u = find_tail(p); u < end && u < l->front; u++)
+	for (u = first; u < end && u < l->front; u++)
 		nr += l->unit[u % l->ring].state == UNIT_FREE;
 	return u < end ? nr + end - u : nr;
 }
 
-/* There is something to make, but it is too far ahead. */
+/* What there is to make is too far ahead. */
 static uint64_t
 wanted_taken(const struct pass *p)
 {
-	const struct line *l = &p->line;
-
-	return l->members > 0 && !line_can_lease(l) &&
-	    count_free(p, l->units) > 0 && has_idle(p) ?
-	    line_lead(l) + 1 : BOARD_NEVER;
+	return p->line.members > 0 && has_idle(p) &&
+	    line_would_lease(&p->line) == LINE_WAIT ?
+	    line_lead(&p->line) + 1 : BOARD_NEVER;
 }
 
 /* The window has no room, or memory has none. */
 static uint64_t
 wanted_released(const struct pass *p)
 {
-	const struct line *l = &p->line;
-	uint64_t first = find_first(p);
-	bool is_full = first + l->window < l->units && !line_can_lease(l) &&
-	    count_free(p, l->units) == 0;
-
-	return l->members > 0 && (is_full ? has_idle(p) : has_poor(p)) ?
-	    first : BOARD_NEVER;
+	return p->line.members > 0 && has_idle(p) && (has_poor(p) ||
+	    line_would_lease(&p->line) == LINE_FULL) ?
+	    line_first(&p->line) : BOARD_NEVER;
 }
 
 static void
@@ -306,7 +271,7 @@ wake_makers(struct pass *p)
 
 	if (!line_can_lease(&p->line) || !director_may_make(p, 1, &left))
 		return;
-	nr = count_free(p, line_lead(&p->line) + p->line.ahead);
+	nr = count_free(p);
 	nr = nr < left ? nr : left;
 	do {
 		place = next_idle(p);

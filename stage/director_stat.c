@@ -58,6 +58,7 @@ fill_pass(const struct pass *p, uint64_t word[STAGE_PASS_WORDS])
 	word[STAGE_PASS_DETACHED] = l->detached;
 	word[STAGE_PASS_BYTES] = sum_room(p->leases) + sum_room(p->staged) +
 	    sum_room(p->held);
+	word[STAGE_PASS_SEED] = p->seed;
 }
 
 int

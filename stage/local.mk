@@ -26,10 +26,18 @@ libhost_la_SOURCES += \
 	%D%/director_wait.c
 # end of libhost_la_SOURCES
 
+# What `destall top` asks it.
+libhost_la_SOURCES += \
+	%D%/look.c %D%/look_view.c %D%/look.h
+# end of libhost_la_SOURCES
+
 # The client's side.
 libloader_la_SOURCES += \
 	%D%/maps.h \
+	%D%/maps_state.h \
 	%D%/maps.c \
+	%D%/maps_copy.c \
+	%D%/maps_gone.c \
 	%D%/written.c \
 	%D%/stage_options.c %D%/stage_options.h \
 	%D%/talk.c %D%/talk.h \

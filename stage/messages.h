@@ -122,6 +122,7 @@ enum stage_pass_word {
 	STAGE_PASS_REVOKED,	/* leases of those who died or were late */
 	STAGE_PASS_DETACHED,	/* members that were, ever */
 	STAGE_PASS_BYTES,	/* of slots in use */
+	STAGE_PASS_SEED,	/* of the stream's order */
 	STAGE_PASS_WORDS
 };
 

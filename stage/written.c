@@ -86,6 +86,7 @@ drop(uintptr_t start, uintptr_t end)
 
 struct range {
 	uintptr_t start, end;		/* to be dropped; none if equal */
+	size_t	own;			/* bytes so far */
 };
 
 /* Pages in ascending order; those with few others between them at once. */
@@ -99,10 +100,20 @@ add_pages(struct range *r, uintptr_t start, uintptr_t end)
 		r->start = start;
 	}
 	r->end = end;
+	r->own += end - start;
 	return rc;
 }
 
-static int
+/* What is left; how many pages there were. */
+static long
+end_pages(const struct range *r)
+{
+	int rc = drop(r->start, r->end);
+
+	return rc < 0 ? rc : (long)(r->own / page_size());
+}
+
+static long
 drop_by_scan(int fd, uintptr_t base, size_t len)
 {
 	struct scan_region v[SCAN_REGIONS];
@@ -125,7 +136,7 @@ drop_by_scan(int fd, uintptr_t base, size_t len)
 		if (a.walk_end <= a.start)
 			return -EIO;
 	}
-	return drop(r.start, r.end);
+	return end_pages(&r);
 }
 
 static bool
@@ -135,7 +146,7 @@ is_own(uint64_t entry)
 	    (entry & ENTRY_FILE) == 0;
 }
 
-static int
+static long
 drop_by_read(int fd, uintptr_t base, size_t len)
 {
 	const size_t page = page_size(), nr = len / page;
@@ -158,10 +169,10 @@ drop_by_read(int fd, uintptr_t base, size_t len)
 		if (rc < 0)
 			return rc;
 	}
-	return drop(r.start, r.end);
+	return end_pages(&r);
 }
 
-static int
+static long
 drop_all(int fd, uintptr_t base, size_t len)
 {
 	(void)fd;
@@ -169,16 +180,17 @@ drop_all(int fd, uintptr_t base, size_t len)
 }
 
 /* The fastest first. */
-static int (*const drop_ways[])(int, uintptr_t, size_t) = {
+static long (*const drop_ways[])(int, uintptr_t, size_t) = {
 	[WRITTEN_SCAN] = drop_by_scan,
 	[WRITTEN_READ] = drop_by_read,
 	[WRITTEN_ALL] = drop_all,
 };
 
-int
+long
 written_drop_by(enum written_way way, void *base, size_t len)
 {
-	int fd = -1, rc;
+	int fd = -1;
+	long rc;
 
 	if (way != WRITTEN_ALL) {
 		fd = open(PAGEMAP, O_RDONLY | O_CLOEXEC);
@@ -190,10 +202,10 @@ written_drop_by(enum written_way way, void *base, size_t len)
 	return rc;
 }
 
-int
+long
 written_drop(void *base, size_t len)
 {
-	int rc = -ENOTTY;
+	long rc = -ENOTTY;
 
 	if (len <= FEW_PAGES * page_size())
 		return written_drop_by(WRITTEN_ALL, base, len);

@@ -104,7 +104,8 @@ unit_tests = \
 	%D%/unit_doctor_child \
 	%D%/unit_director \
 	%D%/unit_director_wait \
-	%D%/unit_stage
+	%D%/unit_stage \
+	%D%/unit_stage_jobs
 # end of unit_tests
 if WITH_PNG
 unit_tests += %D%/unit_picture_png
@@ -141,6 +142,7 @@ guest = $(testhub) %D%/harness/guest.c %D%/harness/guest.h
 stagehub = $(testhub) %D%/harness/stagehub.c %D%/harness/stagehub.h \
 	%D%/harness/payload.h
 %C%_unit_stage_SOURCES = %D%/unit_stage.c $(stagehub)
+%C%_unit_stage_jobs_SOURCES = %D%/unit_stage_jobs.c $(stagehub)
 TESTS += $(unit_tests)
 endif
 
@@ -254,6 +256,7 @@ scenarios = \
 	%D%/n0707-preload-moved.sh \
 	%D%/n0708-preload-archives.sh \
 	%D%/n0709-run-limits.sh \
+	%D%/n0801-stage-hostile.sh \
 	%D%/n0810-stage-stop.sh \
 	%D%/n0811-stage-workers.sh \
 	%D%/n0812-stage-slow.sh \

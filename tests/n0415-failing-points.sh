@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # Every crash point of hub, cache and client returns an error (rows 23 and 24),
-# in the hub and in the job: the job gets the right bytes or a reason, the hub
+# in the process that comes by: the job gets the right bytes or a reason, the hub
 # lives, or says why it ends.  Unlike with failing calls, a sanitizer can watch.
 . "${top_srcdir:?run by make check}/tests/lib.sh"
 . "$top_srcdir/tests/faults.sh"
 need_crash_points
 
 mkset set 12 2000 9000
-points=$(crash_points '' | grep -Ev '^gen\.')
+points=$(crash_points '' | grep -E '^(hub|cache|data|start)\.')
 [ -n "$points" ] || fail "no crash points"
 
 # check_text FILE...: what the sanitizers and must() say.
@@ -43,10 +43,18 @@ in_job() {
 	: > hub.txt
 }
 
+who_comes_by() {
+	case $1 in
+	hub.*) echo in_hub ;;
+	cache.* | data.*) echo in_job ;;
+	*) echo in_hub in_job ;;
+	esac
+}
+
 nr=0
 for point in $points; do
 	for nth in 1 2; do
-		for where in in_hub in_job; do
+		for where in $(who_comes_by "$point"); do
 			about="$point:$nth:ENOMEM $where"
 			$where "$point:$nth:ENOMEM"
 			! grep -q 'wrong [1-9]' job.txt || fail "$about: wrong bytes"

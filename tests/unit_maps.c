@@ -97,6 +97,14 @@ nr_other_pages(const char *bytes, size_t len, char want)
 	return nr;
 }
 
+static bool
+is_mapped(void *base)
+{
+	unsigned char in;
+
+	return mincore(base, page, &in) == 0;
+}
+
 static void
 end(struct slot *s)
 {
@@ -196,7 +204,7 @@ drop_by(enum written_way way, size_t stride)
 {
 	struct map *map;
 	struct slot s;
-	int rc;
+	long nr = stride == 0 ? 0 : (long)((PAGES + stride - 1) / stride), rc;
 
 	setup();
 	new_slot(&s, SLOT, PAGES);
@@ -207,9 +215,10 @@ drop_by(enum written_way way, size_t stride)
 	/* Nothing happens where there is no swap space. */
 	(void)madvise(map->base, s.len / 2, MADV_PAGEOUT);
 	rc = written_drop_by(way, map->base, s.len);
-	if (rc == 0)
+	if (rc >= 0) {
 		assert_int_equal(nr_other_pages(map->base, s.len, 'a'), 0);
-	else	/* Linux < 6.7 */
+		assert_int_equal(rc, way == WRITTEN_ALL ? 0 : nr);
+	} else	/* Linux < 6.7 */
 		assert_true(way == WRITTEN_SCAN && rc == -ENOTTY);
 	end(&s);
 }
@@ -462,32 +471,107 @@ no_write_is_lost_while_it_becomes_private(void **state)
 	end(&s);
 }
 
-/*--- fork ----------------------------------------------------------------*/
+/*--- copies --------------------------------------------------------------*/
 
-static bool
-is_mapped(void *base)
+/* A quarter of the pages is much; of few pages nothing is known. */
+static void
+much_writing_is_told(void **state)
 {
-	unsigned char in;
+	struct map *map;
+	struct slot s;
 
-	return mincore(base, page, &in) == 0;
+	(void)state;
+	setup();
+	new_slot(&s, SLOT, PAGES);
+	map = hold_map(&s);
+	assert_false(maps_release(maps, map));
+	map = hold_map(&s);
+	write_pages(map->base, s.len, 5);
+	assert_false(maps_release(maps, map));
+	map = hold_map(&s);
+	write_pages(map->base, s.len, 4);
+	assert_true(maps_release(maps, map));
+	map = hold_map(&s);
+	assert_int_equal(maps_make_private(maps, map, NULL), 0);
+	assert_false(maps_release(maps, map));
+	end(&s);
 }
+
+static void
+memory_of_copies_is_used_again(void **state)
+{
+	struct map *a, *b, *c, *map;
+	void *at;
+	struct slot s;
+
+	(void)state;
+	setup();
+	new_slot(&s, SLOT, 1);
+	assert_null(maps_copy(maps, 0));
+	a = maps_copy(maps, 3 * page);
+	b = maps_copy(maps, 3 * page - 1);
+	c = maps_copy(maps, 1);
+	assert_true(a->is_private && a->is_held && b->len == 3 * page);
+	assert_int_equal(maps_make_private(maps, a, NULL), 0);
+	at = a->base;
+	assert_false(maps_release(maps, a));
+	assert_ptr_equal(maps_copy(maps, 2 * page)->base, at);
+	assert_false(maps_release(maps, a));
+	a = maps_copy(maps, 4 * page);		/* no spare one has so much */
+	assert_false(is_mapped(at) && at != a->base);
+	assert_false(maps_release(maps, a));
+	assert_false(maps_release(maps, b));
+	at = c->base;
+	assert_false(maps_release(maps, c));	/* more than are kept */
+	assert_false(is_mapped(at));
+	at = a->base;
+	assert_true(is_mapped(at));
+	for (unsigned i = 0; i < 64; i++) {
+		map = hold_map(&s);
+		assert_false(maps_release(maps, map));
+	}
+	assert_false(is_mapped(at));
+	end(&s);
+}
+
+static void
+a_map_that_was_copied_is_free_again(void **state)
+{
+	struct map *map;
+	struct slot s;
+
+	(void)state;
+	setup();
+	new_slot(&s, SLOT, PAGES);
+	map = hold_map(&s);
+	maps_put(maps, map);
+	assert_ptr_equal(hold_map(&s), map);
+	assert_int_equal(maps_make_private(maps, map, NULL), 0);
+	maps_put(maps, map);
+	assert_null(maps_find(maps, SLOT));
+	end(&s);
+}
+
+/*--- fork ----------------------------------------------------------------*/
 
 /* In the child: a kept batch, and nothing else of the slot. */
 static int
-look_in_child(const struct slot *s, const struct map *kept, void *other)
+look_in_child(const struct slot *s, const struct map *kept, void *other,
+    const char *copy)
 {
 	const char *bytes = kept->base;
 	bool is_own = !is_mapped(s->bytes) && !is_mapped(other);
-	uint64_t other_pages = nr_other_pages(bytes, s->len, 'a');
+	size_t nr = nr_other_pages(bytes, s->len, 'a') +
+	    nr_other_pages(copy, s->len, 'c');
 
 	maps_abandon(&maps);
-	return is_own && other_pages == 0 && bytes[0] == 'a' ? 0 : 1;
+	return is_own && nr == 0 && bytes[0] == 'a' && copy[0] == 'c' ? 0 : 1;
 }
 
 static void
 a_child_has_what_was_kept(void **state)
 {
-	struct map *kept, *other;
+	struct map *kept, *other, *copy, *spare;
 	struct slot s;
 	int status;
 	pid_t pid;
@@ -498,6 +582,10 @@ a_child_has_what_was_kept(void **state)
 	memset(s.bytes, 'a', s.len);
 	kept = hold_map(&s);
 	other = add_map(&s);
+	copy = maps_copy(maps, s.len);
+	spare = maps_copy(maps, page);
+	memset(copy->base, 'c', s.len);
+	maps_release(maps, spare);
 	maps_forking(maps);
 	assert_true(kept->is_private);
 	assert_false(other->is_private);
@@ -505,7 +593,7 @@ a_child_has_what_was_kept(void **state)
 	pid = fork();
 	assert_true(pid >= 0);
 	if (pid == 0)
-		_exit(look_in_child(&s, kept, other->base));
+		_exit(look_in_child(&s, kept, other->base, copy->base));
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_int_equal(status, 0);
 	assert_int_equal(nr_other_pages(kept->base, s.len, 'a'), 0);
@@ -721,6 +809,9 @@ UNIT_MAIN(UNIT(what_a_job_writes_is_its_own),
     UNIT(a_kept_batch_stays_as_it_is),
     UNIT(one_that_the_job_forbade_to_write_cannot),
     UNIT(no_write_is_lost_while_it_becomes_private),
+    UNIT(much_writing_is_told),
+    UNIT(memory_of_copies_is_used_again),
+    UNIT(a_map_that_was_copied_is_free_again),
     UNIT(a_child_has_what_was_kept),
     UNIT(a_slot_that_is_gone_is_unmapped),
     UNIT(one_that_is_held_is_not),

@@ -20,7 +20,8 @@
 #define MAX_COMMANDS	32
 
 extern const struct command cmd_doctor, cmd_demo, cmd_gen, cmd_run, cmd_env,
-    cmd_emulate, cmd_cache, cmd_ledger, cmd_serve, cmd_completion, cmd_help;
+    cmd_emulate, cmd_cache, cmd_top, cmd_ledger, cmd_serve, cmd_completion,
+    cmd_help;
 
 const struct command *const commands[] = {
 	&cmd_doctor,
@@ -30,6 +31,7 @@ const struct command *const commands[] = {
 	&cmd_env,
 	&cmd_emulate,
 	&cmd_cache,
+	&cmd_top,
 	&cmd_ledger,
 	&cmd_serve,
 	&cmd_completion,

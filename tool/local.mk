@@ -20,6 +20,10 @@ libhost_la_SOURCES += \
 	%D%/doctor_python.c %D%/doctor_python.h \
 	%D%/doctor_bench.c %D%/doctor_bench.h \
 	%D%/doctor_build.c \
+	%D%/cmd_top.c %D%/top.h \
+	%D%/top_print.c \
+	%D%/top_json.c \
+	%D%/top_screen.c \
 	%D%/cmd_demo.c %D%/demo.h \
 	%D%/demo_group.c %D%/demo_group.h \
 	%D%/demo_place.c %D%/demo_place.h \

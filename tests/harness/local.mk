@@ -16,6 +16,7 @@ harness_programs = \
 	%D%/holder \
 	%D%/inside \
 	%D%/cacheframes \
+	%D%/stageframes \
 	%D%/items \
 	%D%/job \
 	%D%/labeled \
@@ -48,6 +49,7 @@ check_PROGRAMS += $(harness_programs)
 %C%_inside_SOURCES = %D%/inside.c %D%/expected.h
 %C%_inside_LDADD =
 %C%_cacheframes_LDADD = libhost.la
+%C%_stageframes_LDADD = libhost.la
 %C%_items_LDADD = libguest.la
 %C%_job_SOURCES = %D%/job.c %D%/content.h
 %C%_job_LDADD = libdestall.la
