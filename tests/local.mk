@@ -76,6 +76,7 @@ unit_tests = \
 	%D%/unit_saved \
 	%D%/unit_line \
 	%D%/unit_waits \
+	%D%/unit_look \
 	%D%/unit_lag \
 	%D%/unit_labels \
 	%D%/unit_ledger \
@@ -213,6 +214,7 @@ scenarios = \
 	%D%/l0712-stage-batches.sh \
 	%D%/l0713-stage-hold.sh \
 	%D%/l0714-stage-streams.sh \
+	%D%/l0704-top.sh \
 	%D%/n0001-failing-memory.sh \
 	%D%/n0002-failing-output.sh \
 	%D%/n0003-storm.sh \
