@@ -60,6 +60,7 @@
 
 struct director;
 struct pass;
+struct ghost;		/* director_ghost.c */
 
 struct stage_lease {		/* rule 8 */
 	struct stage_lease *next;
@@ -140,6 +141,8 @@ struct director {
 	struct slots	*slots;
 	unsigned	cpus;
 	struct pass	*passes;
+	struct ghost	*ghosts;
+	bool		is_leaving;	/* with its hub */
 	unsigned	nr_passes;
 	uint32_t	last_pass;
 	uint64_t	last_idle;
@@ -174,9 +177,14 @@ uint32_t director_seat(struct pass *p, struct seated *s);
 	/* Gives it a place: there is one. */
 void director_leave_place(struct director *d, struct pass *p, uint32_t place);
 	/* The last one ends the pass. */
-void director_client_gone(struct director *d, uint32_t client);
 void director_fit(struct pass *p);
 	/* The window to what is asked for, and what memory there is. */
+
+/*--- ghosts --------------------------------------------------------------*/
+
+void director_client_gone(struct director *d, const struct client *c);
+	/* It hung up, or died. */
+void director_end_ghosts(struct director *d);
 
 /*--- the board -----------------------------------------------------------*/
 
