@@ -39,7 +39,9 @@ libloader_la_SOURCES += \
 	%D%/maps.c \
 	%D%/maps_copy.c \
 	%D%/maps_gone.c \
+	%D%/written.h \
 	%D%/written.c \
+	%D%/watch.c \
 	%D%/stage_options.c %D%/stage_options.h \
 	%D%/talk.c %D%/talk.h \
 	%D%/stage.h \
