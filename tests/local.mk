@@ -76,6 +76,7 @@ unit_tests = \
 	%D%/unit_saved \
 	%D%/unit_line \
 	%D%/unit_waits \
+	%D%/unit_look \
 	%D%/unit_lag \
 	%D%/unit_labels \
 	%D%/unit_ledger \
@@ -86,6 +87,7 @@ unit_tests = \
 	%D%/unit_loader_threads \
 	%D%/unit_loader_own \
 	%D%/unit_loader_cached \
+	%D%/unit_share \
 	%D%/unit_maps \
 	%D%/unit_emulate_touch \
 	%D%/unit_guard \
@@ -142,6 +144,7 @@ guest = $(testhub) %D%/harness/guest.c %D%/harness/guest.h
 stagehub = $(testhub) %D%/harness/stagehub.c %D%/harness/stagehub.h \
 	%D%/harness/payload.h
 %C%_unit_stage_SOURCES = %D%/unit_stage.c $(stagehub)
+%C%_unit_share_SOURCES = %D%/unit_share.c $(stagehub) $(pictures)
 %C%_unit_stage_jobs_SOURCES = %D%/unit_stage_jobs.c $(stagehub)
 TESTS += $(unit_tests)
 endif
@@ -207,6 +210,7 @@ scenarios = \
 	%D%/l0601-ledger.sh \
 	%D%/l0602-emulate.sh \
 	%D%/l0603-emulate-resume.sh \
+	%D%/l0703-emulate-shared.sh \
 	%D%/l0604-example.sh \
 	%D%/l0701-stagejob.sh \
 	%D%/l0710-stage-jobs.sh \
@@ -214,6 +218,7 @@ scenarios = \
 	%D%/l0712-stage-batches.sh \
 	%D%/l0713-stage-hold.sh \
 	%D%/l0714-stage-streams.sh \
+	%D%/l0704-top.sh \
 	%D%/n0001-failing-memory.sh \
 	%D%/n0002-failing-output.sh \
 	%D%/n0003-storm.sh \
