@@ -11,11 +11,15 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -468,6 +472,49 @@ a_program_may_close_the_descriptor(void **state)
 	if (fd >= 0)
 		assert_int_equal(close(fd), 0);
 	close(own);
+}
+
+/* A call that the kernel is told to end the process for. */
+static int
+forbid(int call)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
+		    offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)call, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = { .len = 4, .filter = code };
+
+	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 ?
+	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) : -1;
+}
+
+static void
+what_is_forbidden_is_not_tried(void **state)
+{
+	pid_t pid = fork();
+	struct slot s;
+	int status;
+
+	(void)state;
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		if (forbid(SYS_userfaultfd) != 0)
+			_exit(0);
+		setup();
+		new_slot(&s, SLOT, PAGES);
+		for (unsigned i = 0; i < 5; i++) {
+			struct map *map = hold_map(&s);
+
+			(void)nr_other_pages(map->base, s.len, 0);
+			maps_release(maps, map);
+		}
+		_exit(0);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
 }
 
 static void
@@ -988,6 +1035,7 @@ UNIT_MAIN(UNIT(what_a_job_writes_is_its_own),
     UNIT(pages_come_and_go_while_they_are_watched),
     UNIT(who_writes_much_is_not_watched),
     UNIT(a_program_may_close_the_descriptor),
+    UNIT(what_is_forbidden_is_not_tried),
     UNIT(one_that_is_watched_can_be_kept),
     UNIT(a_kept_batch_stays_as_it_is),
     UNIT(one_that_the_job_forbade_to_write_cannot),
