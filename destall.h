@@ -445,8 +445,9 @@ DS_EXPORT void ds_loader_counts(const struct ds_loader *loader,
 
 DS_EXPORT int ds_loader_shared(struct ds_loader *loader, char *text,
     size_t size);
-	/* 1: it shares, text tells with whom; 0: it does not, and why.  A whole
-	 * text fits into DS_ERR_TEXT bytes. */
+	/* How it shares batches with other jobs: 1: "shared with 2 other jobs";
+	 * 0: "alone: " and why; -EAGAIN: there was no batch yet.  What text has
+	 * no room for is cut: DS_ERR_TEXT is enough. */
 
 struct ds_bad {
 	uint64_t item, epoch, position;

@@ -151,6 +151,12 @@ say_waiting(void)
 }
 
 static void
+say_sharing(const char *how)
+{
+	say("emulate: %s", how);
+}
+
+static void
 say_stopped(const struct emulate *e)
 {
 	if (!e->result.is_begun)
@@ -233,6 +239,7 @@ run(const void *opts, int nr, char **operands)
 	struct emulate e = {
 		.epoch_ended = o->json ? NULL : emulate_print_epoch,
 		.waiting = say_waiting,
+		.sharing = say_sharing,
 	};
 	struct ds_err err;
 	int status;
@@ -261,7 +268,8 @@ const struct command cmd_emulate = {
 	    "training job does, and hands the batches to an accelerator that "
 	    "only takes its time: to try storage, processors and the cache "
 	    "without a framework and without a device. With DESTALL=1 in its "
-	    "environment it shares the cache with other jobs.",
+	    "environment it shares the cache with other jobs, and makes each "
+	    "batch that they want, too, once for all of them.",
 	.options = options,
 	.defaults = &defaults,
 	.options_size = sizeof defaults,

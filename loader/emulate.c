@@ -143,6 +143,24 @@ draw(struct progress *p, struct emulate_job *j)
 	    done < p->total ? done : p->total);
 }
 
+/* At first, and then whatever makes it go on alone. */
+static void
+show_sharing(struct emulate *e, struct progress *p)
+{
+	char how[DS_ERR_TEXT];
+	int rc;
+
+	if (e->hub == NULL || e->sharing == NULL)
+		return;
+	rc = ds_loader_shared(e->loader, how, sizeof how);
+	if (rc < 0 || (rc == 1 && e->how[0] != '\0') ||
+	    strcmp(how, e->how) == 0)
+		return;
+	memcpy(e->how, how, sizeof how);
+	progress_end(p);
+	e->sharing(how);
+}
+
 /* Until the job has ended. */
 static void
 watch(struct emulate *e, struct emulate_job *j, struct stop *stop)
@@ -167,6 +185,7 @@ watch(struct emulate *e, struct emulate_job *j, struct stop *stop)
 			progress_end(&p);
 		}
 		over = is_over(j, fds[0].revents != 0);
+		show_sharing(e, &p);
 		show_epochs(e, j, &shown, &p);
 		if (stop->signal == 0)
 			draw(&p, j);

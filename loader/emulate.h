@@ -74,6 +74,9 @@ struct emulate {
 			/* May be NULL.  In the main thread. */
 	void	(*waiting)(void);
 			/* A signal came, and the job has not ended since. */
+	void	(*sharing)(const char *how);
+			/* With whom it shares, and why not any more. */
+	char			how[DS_ERR_TEXT];	/* told last */
 };
 
 int emulate_open(struct emulate *e, const struct emulate_options *o,

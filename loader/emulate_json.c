@@ -91,6 +91,28 @@ make_cache(const struct emulate *e)
 }
 
 static json_t *
+make_stage(const struct emulate *e)
+{
+	struct ds_loader_counts c;
+	char how[DS_ERR_TEXT];
+	int rc = ds_loader_shared(e->loader, how, sizeof how);
+
+	ds_loader_counts(e->loader, &c);
+	return json_must(json_pack("{sb so sI sI sI sI sI sI sI sI sf}",
+	    "shared", (int)(rc == 1),
+	    "how", rc < 0 ? json_null() : json_text(how),
+	    "batches", (json_int_t)c.staged_batches,
+	    "units", (json_int_t)c.staged_units,
+	    "units_of_others", (json_int_t)c.others_units,
+	    "units_alone", (json_int_t)c.own_units,
+	    "units_published", (json_int_t)c.published_units,
+	    "units_compared", (json_int_t)c.audited_units,
+	    "units_different", (json_int_t)c.different_units,
+	    "detached", (json_int_t)c.detached,
+	    "wait_seconds", seconds(c.stage_wait_ns)));
+}
+
+static json_t *
 make_loader(const struct emulate *e)
 {
 	struct ds_loader_counts c;
@@ -155,8 +177,9 @@ emulate_write_json(const struct emulate *e, const char *failed,
 	    "samples_per_epoch", (json_int_t)r->samples));
 	add(doc, make_options(e->options));
 	add(doc, make_loader(e));
-	add(doc, json_pack("{so so so so}",
+	add(doc, json_pack("{so so so so so}",
 	    "cache", make_cache(e),
+	    "stage", make_stage(e),
 	    "bad", make_bad(e),
 	    "stopped_by_signal", r->signal == 0 ? json_null() :
 	    json_integer(r->signal),

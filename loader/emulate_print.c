@@ -86,6 +86,30 @@ print_reads(const struct emulate *e)
 	    text_size(bytes, c.storage_bytes));
 }
 
+static void
+print_stage(const struct emulate *e, const struct ds_loader_counts *c)
+{
+	char units[TEXT_FIGURE], others[TEXT_FIGURE], made[TEXT_FIGURE];
+	char own[TEXT_FIGURE];
+
+	if (e->hub == NULL || c->staged_units + c->own_units == 0)
+		return;
+	printf("stage: %s of %s unit%s made by other jobs; %s made here for "
+	    "all", text_count(others, c->others_units),
+	    text_count(units, c->staged_units), plural(c->staged_units),
+	    text_count(made, c->published_units));
+	if (c->own_units > 0)
+		printf(", %s for this job alone",
+		    text_count(own, c->own_units));
+	if (c->audited_units > 0)
+		printf("; %" PRIu64 " compared, %" PRIu64 " different",
+		    c->audited_units, c->different_units);
+	if (c->detached > 0)
+		printf("; too slow for the others %" PRIu64 " time%s",
+		    c->detached, plural(c->detached));
+	puts("");
+}
+
 /*--- bad samples ---------------------------------------------------------*/
 
 /* A file is bad in every epoch anew. */
@@ -155,5 +179,6 @@ emulate_print(const struct emulate *e)
 	}
 	print_use(e, &c);
 	print_reads(e);
+	print_stage(e, &c);
 	print_bads(e, &c);
 }

@@ -27,12 +27,15 @@ void
 share_say(struct share *s, bool is_shared, const char *fmt, ...)
 {
 	va_list ap;
+	int n;
 
 	must(pthread_mutex_lock(&s->lock) == 0);
+	s->is_known = true;
 	s->is_shared = is_shared;
+	n = snprintf(s->how, sizeof s->how, "%s",
+	    is_shared ? "shared" : "alone: ");
 	va_start(ap, fmt);
-	if (vsnprintf(s->how, sizeof s->how, fmt, ap) < 0)
-		s->how[0] = '\0';
+	(void)vsnprintf(s->how + n, sizeof s->how - (size_t)n, fmt, ap);
 	va_end(ap);
 	must(pthread_mutex_unlock(&s->lock) == 0);
 }
@@ -41,17 +44,16 @@ int
 ds_loader_shared(struct ds_loader *loader, char *text, size_t size)
 {
 	struct share *s = &loader->share;
-	int is_shared;
+	int rc = loader_check_process(loader, NULL);
 
-	if (loader_check_process(loader, NULL) < 0) {
-		(void)snprintf(text, size, "another process's");
-		return 0;
-	}
+	if (rc < 0)
+		return rc;
 	must(pthread_mutex_lock(&s->lock) == 0);
-	is_shared = s->is_shared;
-	(void)snprintf(text, size, "%s", s->how);
+	rc = s->is_known ? s->is_shared : -EAGAIN;
+	if (s->is_known)
+		(void)snprintf(text, size, "%s", s->how);
 	must(pthread_mutex_unlock(&s->lock) == 0);
-	return is_shared;
+	return rc;
 }
 
 void
@@ -88,7 +90,6 @@ share_init(struct share *s)
 	must(pthread_condattr_setclock(&attr, CLOCK_MONOTONIC) == 0);
 	must(pthread_cond_init(&s->changed, &attr) == 0);
 	must(pthread_condattr_destroy(&attr) == 0);
-	(void)snprintf(s->how, sizeof s->how, "share=no");
 }
 
 /* What is chosen need not be secret, only each job's own. */
@@ -123,8 +124,10 @@ share_start(struct ds_loader *l)
 	struct share *s = &l->share;
 	int e;
 
-	if (!l->options.share)
+	if (!l->options.share) {
+		share_say(s, false, "share=no");
 		return;
+	}
 	share_key(l, s->key);
 	s->salt = draw_salt();
 	s->audit = l->options.audit >= 0 ? l->options.audit :
@@ -138,8 +141,6 @@ share_start(struct ds_loader *l)
 	if (e != 0)
 		share_say(s, false, "cannot start a thread: %s",
 		    strerrordesc_np(e));
-	else
-		share_say(s, false, "it has not begun");
 	s->is_on = e == 0;
 }
 

@@ -120,7 +120,7 @@ struct share {
 	struct share_unit *units;	/* that are held */
 	struct share_counts counts;
 	char		how[DS_ERR_TEXT];
-	bool		is_shared;	/* what `how` says */
+	bool		is_known, is_shared;	/* what `how` says */
 };
 
 /* share.c */
@@ -135,7 +135,7 @@ void share_abandon(struct ds_loader *l);
 	/* The same in a forked child. */
 void share_say(struct share *s, bool is_shared, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
-	/* How it shares. */
+	/* How it shares: behind "shared", or behind "alone: ". */
 void share_add_counts(struct share *s, struct ds_loader_counts *counts);
 
 /* share_key.c */

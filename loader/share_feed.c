@@ -65,8 +65,20 @@ give_up(struct share *s, struct batch *b, bool is_bad)
 	    DS_GIVE_UP_ALONE : DS_GIVE_UP_LATER);
 }
 
-static bool
-publish(struct batch *b)
+/* Counted before, because the job may have ended when this thread goes on. */
+static void
+count_published(struct share *s, bool is_published)
+{
+	must(pthread_mutex_lock(&s->lock) == 0);
+	if (is_published)
+		s->counts.published++;
+	else
+		s->counts.published--;
+	must(pthread_mutex_unlock(&s->lock) == 0);
+}
+
+static void
+publish(struct share *s, struct batch *b)
 {
 	size_t bytes = b->nr * b->given.sample_bytes;
 	struct share_lease *sl = b->lease;
@@ -76,13 +88,13 @@ publish(struct batch *b)
 		states[i] = (uint8_t)b->cells[i].rc;
 	if (crash_point("loader.filled") < 0) {
 		ds_pass_give_up(sl->pass->pass, &sl->lease, DS_GIVE_UP_LATER);
-		return false;
+		return;
 	}
+	count_published(s, true);
 	if (ds_pass_publish(sl->pass->pass, &sl->lease, bytes + b->nr,
 	    sl->hash, b->made_ns, NULL) < 0)
-		return false;
+		count_published(s, false);
 	(void)crash_point("loader.published");
-	return true;
 }
 
 void
@@ -90,16 +102,15 @@ share_publish(void *loader, struct batch *b)
 {
 	struct ds_loader *l = loader;
 	struct share *s = &l->share;
-	bool is_bad, is_published = false;
+	bool is_bad;
 
 	if (has_failed(b, &is_bad))
 		give_up(s, b, is_bad);
 	else
-		is_published = publish(b);
+		publish(s, b);
 	share_free_lease(s, b);
 	must(pthread_mutex_lock(&s->lock) == 0);
 	s->in_work--;
-	s->counts.published += is_published;
 	pthread_cond_broadcast(&s->changed);
 	must(pthread_mutex_unlock(&s->lock) == 0);
 }

@@ -112,7 +112,8 @@ static bool
 has_idle(const struct pass *p)
 {
 	for (uint32_t i = 0; i < p->high; i++) {
-		if (p->seated[i] != NULL && p->seated[i]->is_idle)
+		if (p->seated[i] != NULL && (p->seated[i]->is_idle ||
+		    p->seated[i]->may_be_idle))
 			return true;
 	}
 	return false;
@@ -129,74 +130,39 @@ has_poor(const struct pass *p)
 	return false;
 }
 
-/* What the last member takes next; base, if there is none. */
+/* Units that could be made now, or a few more. */
 static uint64_t
-find_tail(const struct pass *p)
+count_free(const struct pass *p)
 {
 	const struct line *l = &p->line;
-	uint64_t tail = l->members > 0 ? l->units : l->base;
+	uint64_t first = line_first(l), u, nr = 0;
+	uint64_t end = line_lead(l) + l->ahead;
 
-	for (uint32_t i = 0; i < p->high; i++) {
-		if (l->place[i].state == PLACE_LIVE && l->place[i].taken < tail)
-			tail = l->place[i].taken;
-	}
-	return tail > l->base ? tail : l->base;
-}
-
-/* The first unit that stays when all that can be retired are. */
-static uint64_t
-find_first(const struct pass *p)
-{
-	const struct line *l = &p->line;
-	uint64_t first = l->members > 0 ? l->units : l->base;
-
-	for (uint32_t i = 0; i < p->high; i++) {
-		if (l->place[i].state == PLACE_LIVE &&
-		    l->place[i].released < first)
-			first = l->place[i].released;
-	}
-	return first > l->base ? first : l->base;
-}
-
-/* Units that could be made, before `end` and with the window as far on as it
- * can be. */
-static uint64_t
-count_free(const struct pass *p, uint64_t end)
-{
-	const struct line *l = &p->line;
-	uint64_t most = find_first(p) + l->window, nr = 0, u;
-
-	if (end > most)
-		end = most;
+	if (end > first + l->window)
+		end = first + l->window;
 	if (end > l->units)
 		end = l->units;
-	for (u = find_tail(p); u < end && u < l->front; u++)
+	for (u = first; u < end && u < l->front; u++)
 		nr += l->unit[u % l->ring].state == UNIT_FREE;
 	return u < end ? nr + end - u : nr;
 }
 
-/* There is something to make, but it is too far ahead. */
+/* What there is to make is too far ahead. */
 static uint64_t
 wanted_taken(const struct pass *p)
 {
-	const struct line *l = &p->line;
-
-	return l->members > 0 && !line_can_lease(l) &&
-	    count_free(p, l->units) > 0 && has_idle(p) ?
-	    line_lead(l) + 1 : BOARD_NEVER;
+	return p->line.members > 0 && has_idle(p) &&
+	    line_would_lease(&p->line) == LINE_WAIT ?
+	    line_lead(&p->line) + 1 : BOARD_NEVER;
 }
 
 /* The window has no room, or memory has none. */
 static uint64_t
 wanted_released(const struct pass *p)
 {
-	const struct line *l = &p->line;
-	uint64_t first = find_first(p);
-	bool is_full = first + l->window < l->units && !line_can_lease(l) &&
-	    count_free(p, l->units) == 0;
-
-	return l->members > 0 && (is_full ? has_idle(p) : has_poor(p)) ?
-	    first : BOARD_NEVER;
+	return p->line.members > 0 && has_idle(p) && (has_poor(p) ||
+	    line_would_lease(&p->line) == LINE_FULL) ?
+	    line_first(&p->line) : BOARD_NEVER;
 }
 
 static void
@@ -275,14 +241,16 @@ wake_members(struct pass *p)
 static void
 wake_maker(struct pass *p, uint32_t place)
 {
-	p->seated[place]->is_idle = p->seated[place]->lacks_room = false;
+	struct seated *s = p->seated[place];
+
+	s->is_idle = s->may_be_idle = s->lacks_room = false;
 	board_wake(&p->board->places[place].work);
 }
 
 static bool
 may_wake(const struct seated *s)
 {
-	return s != NULL && s->is_idle && !s->lacks_room;
+	return s != NULL && (s->may_be_idle || (s->is_idle && !s->lacks_room));
 }
 
 static uint32_t
@@ -306,12 +274,14 @@ wake_makers(struct pass *p)
 
 	if (!line_can_lease(&p->line) || !director_may_make(p, 1, &left))
 		return;
-	nr = count_free(p, line_lead(&p->line) + p->line.ahead);
+	nr = count_free(p);
 	nr = nr < left ? nr : left;
 	do {
 		place = next_idle(p);
 		if (place == LINE_NOBODY)
 			return;
+		if (p->seated[place]->may_be_idle)
+			nr++;	/* it may not hear it */
 		wake_maker(p, place);
 	} while (nr-- > 1);
 }

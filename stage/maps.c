@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * maps.c: where this process has slots in its memory.  Runs in clients.
- *
- * What is known of a slot stays until the hub has been told that it is
- * unmapped, also while there is no map of it: the hub waits to be told.
+ * maps.c: where this process has slots in its memory.  Runs in clients, with
+ * the caller's lock held.
  */
 
 #include <config.h>
@@ -19,31 +17,22 @@
 
 #include "base/memfd.h"
 #include "base/must.h"
+#include "stage/maps_state.h"
 
-#define MAPS_MAGIC	0x4d415053u	/* "MAPS" */
-#define BUCKETS		256u		/* slots are numbered one by one */
+/* The kernel's way to copy a page when it is written to takes six times as long
+ * as to copy it beforehand (rule 5).  Less than a sixth: who writes so little
+ * may write less next time. */
+#define MUCH		4u	/* a quarter */
 
-struct known {
-	struct known	*next;
-	uint32_t	slot;
-	bool		is_gone;
-	size_t		len;
-	void		*own;		/* mapped for writing, or NULL */
-	struct map	*maps;
-};
-
-struct maps {
-	unsigned	magic;
-	const struct floor *fl;
-	uint64_t	nr_gone;	/* of the floor's, seen */
-	unsigned	nr_left;	/* slots that are GONE and known */
-	struct known	*known[BUCKETS];
-};
+/* A map that was released so often without a write, with so many pages there,
+ * is watched (watch.c). */
+#define WATCH_QUIET	2u
+#define WATCH_PAGES	64u
 
 /*--- what is known -------------------------------------------------------*/
 
-static struct known *
-find_known(const struct maps *m, uint32_t slot)
+struct known *
+maps_known(const struct maps *m, uint32_t slot)
 {
 	struct known *k = m->known[slot % BUCKETS];
 
@@ -52,8 +41,8 @@ find_known(const struct maps *m, uint32_t slot)
 	return k;
 }
 
-static void
-set_gone(struct maps *m, struct known *k, bool is_gone)
+void
+maps_set_gone(struct maps *m, struct known *k, bool is_gone)
 {
 	if (k == NULL || k->is_gone == is_gone)
 		return;
@@ -69,7 +58,7 @@ static int
 know(struct maps *m, uint32_t slot, size_t len, struct known **out,
     struct ds_err *err)
 {
-	struct known *k = find_known(m, slot);
+	struct known *k = maps_known(m, slot);
 
 	if (k != NULL && k->len != len)
 		return err_fail(err, -EBADMSG,
@@ -84,7 +73,7 @@ know(struct maps *m, uint32_t slot, size_t len, struct known **out,
 		k->next = m->known[slot % BUCKETS];
 		m->known[slot % BUCKETS] = k;
 	}
-	set_gone(m, k, false);
+	maps_set_gone(m, k, false);
 	*out = k;
 	return 0;
 }
@@ -92,7 +81,7 @@ know(struct maps *m, uint32_t slot, size_t len, struct known **out,
 static void
 unlink_map(struct maps *m, struct map *map)
 {
-	struct known *k = find_known(m, map->slot);
+	struct known *k = maps_known(m, map->slot);
 	struct map **mp;
 
 	must(k != NULL);
@@ -101,8 +90,8 @@ unlink_map(struct maps *m, struct map *map)
 	*mp = map->next;
 }
 
-static void
-unmap(struct maps *m, struct map *map)
+void
+maps_unmap(struct maps *m, struct map *map)
 {
 	unlink_map(m, map);
 	munmap(map->base, map->len);
@@ -126,8 +115,8 @@ maps_new(struct maps **out, const struct floor *fl, struct ds_err *err)
 	return 0;
 }
 
-static void
-forget_known(struct known *k, bool is_mapped)
+void
+maps_forget(struct known *k, bool is_mapped)
 {
 	while (k->maps != NULL) {
 		struct map *map = k->maps;
@@ -156,8 +145,10 @@ forget_all(struct maps **mp, bool is_mapped)
 			struct known *k = m->known[i];
 
 			m->known[i] = k->next;
-			forget_known(k, is_mapped);
+			maps_forget(k, is_mapped);
 		}
+	maps_forget_copies(m, is_mapped);
+	watch_end(&m->watch);
 	m->magic = 0;
 	free(m);
 }
@@ -250,7 +241,7 @@ maps_own(const struct maps *m, uint32_t slot)
 	const struct known *k;
 
 	must_be(m, MAPS_MAGIC);
-	k = find_known(m, slot);
+	k = maps_known(m, slot);
 	return k == NULL ? NULL : k->own;
 }
 
@@ -263,7 +254,7 @@ maps_find(struct maps *m, uint32_t slot)
 	struct map *map;
 
 	must_be(m, MAPS_MAGIC);
-	k = find_known(m, slot);
+	k = maps_known(m, slot);
 	if (k == NULL || k->is_gone)
 		return NULL;
 	for (map = k->maps; map != NULL; map = map->next)
@@ -350,17 +341,61 @@ used_len(const struct map *map)
 }
 
 void
-maps_release(struct maps *m, struct map *map)
+maps_put(struct maps *m, struct map *map)
 {
 	must_be(m, MAPS_MAGIC);
-	must(map->is_held);
-	if (map->is_private || find_known(m, map->slot)->is_gone ||
-	    written_drop(map->base, used_len(map)) < 0) {
-		unmap(m, map);
+	must(map->is_held && !map->is_copy);
+	if (map->is_private || maps_known(m, map->slot)->is_gone) {
+		maps_unmap(m, map);
 		return;
 	}
 	map->is_held = false;
 	map->used = 0;
+}
+
+/* What the job wrote is given back. */
+static int
+drop_written(struct maps *m, struct map *map, struct written *w)
+{
+	size_t len = used_len(map);
+	int rc;
+
+	if (map->is_watched) {
+		if (watch_drop(map->base, len, w) == 0)
+			return 0;
+		watch_remove(&m->watch, map->base, map->len);
+		map->nr_quiet = 0;
+	}
+	map->is_watched = map->nr_quiet == WATCH_QUIET &&
+	    watch_add(&m->watch, map->base, map->len) == 0;
+	rc = written_drop(map->base, len, w);
+	map->nr_quiet = w->own == 0 && w->file >= WATCH_PAGES ?
+	    map->nr_quiet + 1 : 0;
+	return rc;
+}
+
+bool
+maps_release(struct maps *m, struct map *map)
+{
+	size_t pages = used_len(map) / (size_t)sysconf(_SC_PAGESIZE);
+	struct written w;
+
+	must_be(m, MAPS_MAGIC);
+	must(map->is_held);
+	if (map->is_copy) {
+		maps_put_copy(m, map);
+		return false;
+	}
+	maps_note_map(m);
+	if (map->is_private) {
+		maps_put(m, map);
+		return false;
+	}
+	if (drop_written(m, map, &w) < 0)
+		maps_unmap(m, map);
+	else
+		maps_put(m, map);
+	return w.own > 0 && w.own * MUCH >= pages;
 }
 
 int
@@ -387,6 +422,7 @@ void
 maps_forking(struct maps *m)
 {
 	must_be(m, MAPS_MAGIC);
+	maps_drop_spare(m);
 	for (unsigned i = 0; i < BUCKETS; i++)
 		for (struct known *k = m->known[i]; k != NULL; k = k->next)
 			for (struct map *map = k->maps; map != NULL;
@@ -395,100 +431,4 @@ maps_forking(struct maps *m)
 				 * than what comes into the slot next. */
 				if (map->is_held)
 					(void)maps_make_private(m, map, NULL);
-}
-
-/*--- slots that are gone -------------------------------------------------*/
-
-/* It looked so late that numbers may have been lost.  Maps that are not its own
- * can be made again. */
-static void
-note_all(struct maps *m)
-{
-	/* relaxed: no slot comes to life again */
-	uint64_t oldest = atomic_load_explicit(&m->fl->oldest,
-	    memory_order_relaxed);
-
-	for (unsigned i = 0; i < BUCKETS; i++)
-		for (struct known *k = m->known[i]; k != NULL; k = k->next)
-			if (k->own == NULL || k->slot < oldest)
-				set_gone(m, k, true);
-}
-
-/* Half of the floor's ring is for what the hub writes meanwhile. */
-static void
-note_gone(struct maps *m)
-{
-	/* acquire: pairs with the hub's release, the numbers are there */
-	uint64_t now = atomic_load_explicit(&m->fl->nr_gone,
-	    memory_order_acquire), from = m->nr_gone, again;
-
-	if (now == from)
-		return;
-	if (now - from > FLOOR_SLOTS)
-		from = now - FLOOR_SLOTS;
-	for (uint64_t i = from; i != now; i++) {
-		/* acquire: before the second look at nr_gone */
-		uint32_t slot = atomic_load_explicit(
-		    &m->fl->gone[i % FLOOR_SLOTS], memory_order_acquire);
-
-		set_gone(m, find_known(m, slot), true);
-	}
-	/* relaxed: the loads above come before it, by their own order */
-	again = atomic_load_explicit(&m->fl->nr_gone, memory_order_relaxed);
-	if (again - m->nr_gone > FLOOR_SLOTS / 2)
-		note_all(m);
-	m->nr_gone = now;
-}
-
-/* Unmaps what nobody holds; true if nothing is left. */
-static bool
-unmap_gone(struct maps *m, struct known *k)
-{
-	struct map *map, *next;
-
-	if (k->own != NULL)
-		munmap(k->own, k->len);
-	k->own = NULL;
-	for (map = k->maps; map != NULL; map = next) {
-		next = map->next;
-		if (!map->is_held)
-			unmap(m, map);
-	}
-	return k->maps == NULL;
-}
-
-void
-maps_sweep(struct maps *m, maps_gone_f *unmapped, void *arg)
-{
-	must_be(m, MAPS_MAGIC);
-	note_gone(m);
-	if (m->nr_left == 0)
-		return;
-	for (unsigned i = 0; i < BUCKETS; i++)
-		for (struct known **kp = &m->known[i], *k; (k = *kp) != NULL;) {
-			if (!k->is_gone || !unmap_gone(m, k)) {
-				kp = &k->next;
-				continue;
-			}
-			*kp = k->next;
-			m->nr_left--;
-			unmapped(arg, k->slot);
-			free(k);
-		}
-}
-
-void
-maps_give_all(struct maps *m, maps_gone_f *unmapped, void *arg)
-{
-	must_be(m, MAPS_MAGIC);
-	m->nr_left = 0;
-	for (unsigned i = 0; i < BUCKETS; i++)
-		while (m->known[i] != NULL) {
-			struct known *k = m->known[i];
-			uint32_t slot = k->slot;
-
-			m->known[i] = k->next;
-			forget_known(k, true);
-			unmapped(arg, slot);
-		}
 }

@@ -73,9 +73,9 @@ show(struct ds_pass *p, uint64_t taken, struct pass_news *n)
 	uint64_t was_taken = p->taken, was_released = p->released, need;
 
 	move_private(p);
-	p->taken = taken;
 	p->released = p->holds.first != NULL ? p->holds.first->unit : taken;
-	if (p->taken != was_taken) {
+	if (taken != was_taken) {
+		p->taken = taken;
 		pass_stop_waiting(p);
 		atomic_store_explicit(&p->seat->taken, p->taken,
 		    memory_order_seq_cst);
@@ -133,6 +133,13 @@ pass_hold(struct ds_pass *p, struct map *map, uint64_t unit, size_t len,
 	return 0;
 }
 
+void
+pass_hold_copy(struct hold *h, struct map *copy)
+{
+	maps_put(h->stage->desk->maps, h->map);
+	h->map = copy;
+}
+
 int
 pass_make_private(struct ds_pass *p, uint64_t before, struct pass_news *n,
     struct ds_err *err)
@@ -156,7 +163,8 @@ pass_drop(struct hold *h, struct pass_news *n)
 	struct ds_stage *s = h->stage;
 	struct ds_pass *p = h->pass;
 
-	maps_release(s->desk->maps, h->map);
+	if (maps_release(s->desk->maps, h->map))
+		s->copies = MAPS_COPIES;
 	(void)crash_point("stage.released");
 	take_out(p != NULL ? &p->holds : &s->kept, h);
 	free(h);

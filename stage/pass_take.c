@@ -15,6 +15,7 @@
 #include <config.h>
 
 #include <errno.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/crash.h"
@@ -165,17 +166,46 @@ hold(struct ds_pass *p, uint64_t unit, const struct sight *s,
 	return DS_TAKEN;
 }
 
+/* For a job that writes to what it takes; NULL: it gets what it has taken. */
+static struct map *
+find_copy(struct ds_stage *s, const struct ds_taken *taken)
+{
+	if (s->copies == 0)
+		return NULL;
+	s->copies--;
+	return maps_copy(s->desk->maps, taken->len);
+}
+
+/* Nobody else knows of what was taken yet: so it is copied without the lock,
+ * which others need meanwhile. */
+static void
+take_copy(struct ds_pass *p, struct map *copy, struct ds_taken *taken,
+    struct pass_news *n)
+{
+	memcpy(copy->base, taken->bytes, taken->len);
+	taken->bytes = copy->base;
+	desk_lock(p->stage->desk);
+	pass_hold_copy(taken->priv, copy);
+	pass_advance(p, p->taken, n);
+	desk_unlock(p->stage->desk);
+}
+
 static int
 take_staged(struct ds_pass *p, uint64_t unit, const struct sight *s,
     struct ds_taken *taken)
 {
+	struct map *copy = NULL;
 	struct pass_news n;
 	int rc;
 
 	pass_news_init(&n, p);
 	desk_lock(p->stage->desk);
 	rc = hold(p, unit, s, taken, &n);
+	if (rc == DS_TAKEN)
+		copy = find_copy(p->stage, taken);
 	desk_unlock(p->stage->desk);
+	if (copy != NULL)
+		take_copy(p, copy, taken, &n);
 	pass_tell(&n);
 	return rc;
 }

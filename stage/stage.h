@@ -93,6 +93,8 @@ struct ds_stage {
 	struct stage_options options;
 	_Atomic bool	is_used;	/* there was a pass */
 	struct holds	kept;		/* private ones; by the desk's lock */
+	unsigned	copies;		/* so many units more are copied: maps.h,
+					 * rule 5; by that, too */
 	struct ds_pass	*closed;	/* that have holds still; by that, too */
 	_Atomic uint64_t nr_odd;	/* entries of boards that cannot be */
 };
@@ -122,12 +124,15 @@ struct ds_pass {
 	_Atomic uint64_t told_to_wait;	/* work word + 1 at the last LEASE, if
 					 * it was answered so; else 0 */
 
-	/* By the desk's lock. */
+	/* Changed by the thread that takes, with the desk's lock: it may look
+	 * without it. */
 	enum membership	is;
 	bool		is_detached;	/* since its last begin */
+	uint64_t	end, taken;
+
+	/* By the desk's lock. */
 	bool		is_closed;
-	uint64_t	end;
-	uint64_t	taken, released;
+	uint64_t	released;
 	struct holds	holds;		/* by unit */
 	struct lease_out leases[PASS_LEASES];
 	unsigned	nr_leases;
@@ -148,6 +153,8 @@ void pass_tell(const struct pass_news *n);
 int pass_hold(struct ds_pass *p, struct map *map, uint64_t unit, size_t len,
     struct hold **out, struct ds_err *err);
 	/* -ENOMEM: it is not held. */
+void pass_hold_copy(struct hold *h, struct map *copy);
+	/* Instead of what it holds. */
 void pass_advance(struct ds_pass *p, uint64_t taken, struct pass_news *n);
 	/* All before it is taken, or made by itself. */
 int pass_make_private(struct ds_pass *p, uint64_t before,

@@ -27,6 +27,12 @@ expect_status 0
 expect_out '^  us_hit .*median'
 expect_out '^  a hit, times a page-cached file: [0-9]'
 
+# The stage's, as small as it can be.
+run "$PYTHON" "$top_srcdir/tests/bench/sharing" --quick --jobs 1,2 --touch none --count 64
+expect_status 0
+expect_out '^  fp32, --touch none, 2 jobs: [0-9.]* .* times as many'
+expect_out '^  stage: at most [0-9]+ MiB of a budget of '
+
 run "$PYTHON" "$top_srcdir/tests/bench/minio" --quick
 case $status in
 77) expect_err '^minio: skipped: .' ;;

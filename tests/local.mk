@@ -10,7 +10,7 @@ TEST_EXTENSIONS = .sh
 SH_LOG_COMPILER = $(SHELL)
 EXTRA_DIST += %D%/lib.sh %D%/gen.sh %D%/hub.sh %D%/cache.sh %D%/cachecmd.sh \
 	%D%/run.sh %D%/compat.sh %D%/preloaded.sh %D%/faults.sh %D%/pytest.sh \
-	%D%/emulate.sh %D%/examples.sh %D%/suite.sh %D%/check-all %D%/fresh-debian
+	%D%/emulate.sh %D%/stage.sh %D%/examples.sh %D%/suite.sh %D%/check-all %D%/fresh-debian
 
 include %D%/harness/local.mk
 
@@ -87,6 +87,7 @@ unit_tests = \
 	%D%/unit_loader_threads \
 	%D%/unit_loader_own \
 	%D%/unit_loader_cached \
+	%D%/unit_share \
 	%D%/unit_maps \
 	%D%/unit_emulate_touch \
 	%D%/unit_guard \
@@ -105,7 +106,8 @@ unit_tests = \
 	%D%/unit_doctor_child \
 	%D%/unit_director \
 	%D%/unit_director_wait \
-	%D%/unit_stage
+	%D%/unit_stage \
+	%D%/unit_stage_jobs
 # end of unit_tests
 if WITH_PNG
 unit_tests += %D%/unit_picture_png
@@ -142,6 +144,8 @@ guest = $(testhub) %D%/harness/guest.c %D%/harness/guest.h
 stagehub = $(testhub) %D%/harness/stagehub.c %D%/harness/stagehub.h \
 	%D%/harness/payload.h
 %C%_unit_stage_SOURCES = %D%/unit_stage.c $(stagehub)
+%C%_unit_share_SOURCES = %D%/unit_share.c $(stagehub) $(pictures)
+%C%_unit_stage_jobs_SOURCES = %D%/unit_stage_jobs.c $(stagehub)
 TESTS += $(unit_tests)
 endif
 
@@ -206,7 +210,14 @@ scenarios = \
 	%D%/l0601-ledger.sh \
 	%D%/l0602-emulate.sh \
 	%D%/l0603-emulate-resume.sh \
+	%D%/l0703-emulate-shared.sh \
 	%D%/l0604-example.sh \
+	%D%/l0701-stagejob.sh \
+	%D%/l0710-stage-jobs.sh \
+	%D%/l0711-stage-join.sh \
+	%D%/l0712-stage-batches.sh \
+	%D%/l0713-stage-hold.sh \
+	%D%/l0714-stage-streams.sh \
 	%D%/l0704-top.sh \
 	%D%/n0001-failing-memory.sh \
 	%D%/n0002-failing-output.sh \
@@ -251,6 +262,11 @@ scenarios = \
 	%D%/n0707-preload-moved.sh \
 	%D%/n0708-preload-archives.sh \
 	%D%/n0709-run-limits.sh \
+	%D%/n0801-stage-hostile.sh \
+	%D%/n0810-stage-stop.sh \
+	%D%/n0811-stage-workers.sh \
+	%D%/n0812-stage-slow.sh \
+	%D%/n0813-stage-memory.sh \
 	%D%/x0200-gen-kill.sh \
 	%D%/x0201-gen-signal.sh \
 	%D%/x0400-hub-kill.sh \
@@ -271,7 +287,11 @@ scenarios = \
 	%D%/x0603-emulate-kill.sh \
 	%D%/x0604-emulate-hub.sh \
 	%D%/x0700-hub-killed.sh \
-	%D%/x0701-reader-killed.sh
+	%D%/x0701-reader-killed.sh \
+	%D%/x0801-stage-points.sh \
+	%D%/x0802-stage-kill.sh \
+	%D%/x0803-stage-all-killed.sh \
+	%D%/x0804-stage-hub.sh
 # end of scenarios
 dist_check_SCRIPTS += $(scenarios)
 TESTS += $(scenarios)

@@ -294,6 +294,7 @@ says_its_job(void **state)
 		environ = env;
 		l = connect_to(&h, LONG_NS);
 		environ = saved;
+		assert_true(link_job(l) == cases[i].job);
 		link_free(&l);
 		end(&h);
 		assert_true(said_job == cases[i].job);
@@ -898,6 +899,48 @@ another_socket_of_the_same_number(void **state)
 }
 
 /* Closed, and no number in its place. */
+/* An answer that nobody waits for is no end. */
+static bool
+answer_what_was_told(struct fake *h, struct wire_frame *f)
+{
+	send_frame(h, f, MSG_ANSWER);
+	return read_number(f) != 3;
+}
+
+static void
+a_look_finds_the_end(void **state)
+{
+	struct wire_frame f;
+	struct fake h;
+	struct link *l;
+	ino_t ino;
+
+	(void)state;
+	begin(&h, welcome, answer_what_was_told);
+	l = connect_to(&h, LONG_NS);
+	for (uint32_t i = 0; i < 3; i++) {
+		assert_true(link_check(l));
+		make_request(&f, i);
+		assert_int_equal(link_tell(l, &f, NULL), 0);
+	}
+	make_request(&f, 3);
+	assert_int_equal(link_tell(l, &f, NULL), 0);
+	pthread_join(h.thread, NULL);
+	assert_false(link_check(l));
+	assert_gone(l, "ended the connection");
+	link_free(&l);
+	segment_detach(&h.control);
+
+	begin(&h, welcome, echo);
+	ino = inode_of(h.client);
+	l = connect_to(&h, LONG_NS);
+	close(find_socket(ino));
+	assert_false(link_check(l));
+	assert_gone(l, "closed the connection");
+	link_free(&l);
+	end(&h);
+}
+
 static void
 a_socket_that_was_closed(void **state)
 {
@@ -1053,6 +1096,7 @@ UNIT_MAIN(
 	UNIT(all_threads_learn_of_the_end),
 	UNIT(another_socket_of_the_same_number),
 	UNIT(a_socket_that_was_closed),
+	UNIT(a_look_finds_the_end),
 	UNIT(a_forked_child),
 	UNIT(forks_while_a_thread_calls),
 	UNIT(a_copy_does_not_keep_it_open))

@@ -12,6 +12,8 @@ benches = \
 	%D%/footprint \
 	%D%/preload \
 	%D%/decode \
+	%D%/handoff \
+	%D%/sharing \
 	%D%/minio
 # end of benches
 bench_programs = \
@@ -24,7 +26,8 @@ bench_programs = \
 	%D%/open_loop \
 	%D%/start_loop \
 	%D%/epoch_loop \
-	%D%/decode_loop
+	%D%/decode_loop \
+	%D%/handoff_loop
 # end of bench_programs
 check_PROGRAMS += $(bench_programs)
 %C%_wire_loop_LDADD = libguest.la
@@ -37,6 +40,9 @@ check_PROGRAMS += $(bench_programs)
 %C%_decode_loop_SOURCES = %D%/decode_loop.c %D%/decode_loop.h \
 	%D%/decode_shots.c %D%/decode_bare.c %D%/decode_load.c
 %C%_decode_loop_LDADD = libloader.la $(JPEG_LIBS)
+%C%_handoff_loop_SOURCES = %D%/handoff_loop.c %D%/handoff_loop.h \
+	%D%/handoff_jobs.c %D%/handoff_large.c
+%C%_handoff_loop_LDADD = libloader.la
 # These know nothing of us.
 %C%_open_loop_LDADD =
 %C%_start_loop_LDADD =

@@ -10,11 +10,13 @@ libleak_la_SOURCES = %D%/leak.c %D%/leak.h %D%/heap.c %D%/heap.h %D%/unit.h \
 harness_programs = \
 	%D%/closer \
 	%D%/crowd \
+	%D%/drill \
 	%D%/fields \
 	%D%/frames \
 	%D%/holder \
 	%D%/inside \
 	%D%/cacheframes \
+	%D%/stageframes \
 	%D%/items \
 	%D%/job \
 	%D%/labeled \
@@ -32,6 +34,7 @@ harness_programs = \
 	%D%/starter \
 	%D%/storm \
 	%D%/streams \
+	%D%/taker \
 	%D%/touched \
 	%D%/victim \
 	%D%/wrapped
@@ -41,10 +44,12 @@ check_PROGRAMS += $(harness_programs)
 %C%_closer_LDADD =
 %C%_crowd_SOURCES = %D%/crowd.c %D%/expected.h
 %C%_crowd_LDADD =
+%C%_drill_LDADD = libloader.la
 %C%_holder_LDADD = libguest.la
 %C%_inside_SOURCES = %D%/inside.c %D%/expected.h
 %C%_inside_LDADD =
 %C%_cacheframes_LDADD = libhost.la
+%C%_stageframes_LDADD = libhost.la
 %C%_items_LDADD = libguest.la
 %C%_job_SOURCES = %D%/job.c %D%/content.h
 %C%_job_LDADD = libdestall.la
@@ -77,6 +82,8 @@ check_PROGRAMS += $(harness_programs)
 %C%_starter_LDFLAGS = $(AM_LDFLAGS) -no-install
 %C%_storm_LDADD =
 %C%_streams_LDADD =
+%C%_taker_SOURCES = %D%/taker.c %D%/taker.h %D%/taker_hold.c
+%C%_taker_LDADD = libloader.la
 %C%_touched_SOURCES = %D%/touched.c %D%/expected.h
 %C%_touched_LDADD =
 %C%_victim_LDADD =

@@ -1,8 +1,15 @@
-# model: the protocol of leases in every order of events, over the real
-# cache/minio.c.  model.c is the program, explore.c the search, world.c and
-# rules_*.c what is searched.  Run by the scenario c0400.
+# model: protocols in every order of events; explore.c is the search.
+# model.c: leases of the cache, over the real cache/minio.c; world.c and
+# rules_*.c are what is searched.  Run by the scenario c0402.
+# stage.c: the stage, over the real stage/line.c and waits.c; stage_*.c are what
+# is searched.  Run by the scenario l0702.
 
 check_PROGRAMS += %D%/model
 %C%_model_SOURCES = %D%/model.c %D%/explore.c %D%/explore.h \
 	%D%/world.c %D%/world.h %D%/rules_client.c %D%/rules_hub.c
 %C%_model_LDADD = libhost.la
+
+check_PROGRAMS += %D%/stage
+%C%_stage_SOURCES = %D%/stage.c %D%/explore.c %D%/explore.h \
+	%D%/stage_world.c %D%/stage_world.h %D%/stage_client.c %D%/stage_hub.c
+%C%_stage_LDADD = libhost.la

@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: Apache-2.0
+# destall emulate with DESTALL=1: jobs that want the same batches make each once,
+# and each is given what a job alone would have been given.
+. "${top_srcdir:?run by make check}/tests/lib.sh"
+. "$top_srcdir/tests/hub.sh"
+. "$top_srcdir/tests/emulate.sh"
+need_python
+need_crash_points
+
+gen --count 201 set
+emulate --data set --epochs 2 --ledger plain.ledger
+expect_status 0
+emulate --data set --epochs 2 --order listed --ledger listed.ledger
+expect_status 0
+start_hub
+
+# job NAME DS_DIE_AT OPTION...: in the background; its process is in $pid.
+job() {
+	name=$1 die=$2
+	shift 2
+	rm -f "$name.ledger"
+	DS_DIE_AT=$die DESTALL=1 DESTALL_LAG=wait "$destall" emulate --set size=32 --data set \
+	    --ledger "$name.ledger" --json -o "$name.json" "$@" > "$name.out" 2> "$name.err" &
+	pid=$!
+}
+
+# ended PID NAME [PLAIN]: it went well, and what it was given is all there is, and the same.
+ended() {
+	wait "$1" || fail "$2 ended with $?: $(cat "$2.err")"
+	check_ledger "${3:-plain.ledger}" "$2.ledger"
+}
+
+# told NAME EXPRESSION...: hold of its stage, s.
+told() {
+	"$PYTHON" -c '
+import json, sys
+s = json.load(open(sys.argv[1]))["stage"]
+for text in sys.argv[2:]:
+    if not eval(text):
+        sys.exit("not so: %s: %s" % (text, s))' "$1.json" "$2" 2> "$work/wrong" ||
+	    fail "$1: $(tail -n 1 "$work/wrong")"
+}
+
+# passes: how many there were, of their units those made, and those of them that
+# came too late, by the log of the hub; and none since the last call.
+passes() {
+	awk '/ pass [0-9]+ ends: / { n++; made += $6; for (i = 7; i < NF; i++) if ($(i + 1) ~ /^late/)
+	    late += $i } END { print n + 0, made + 0, late + 0 }' "$hub_log"
+	: > "$hub_log"
+}
+
+#--- alone -------------------------------------------------------------------
+job one '' --batch 8 --epochs 2
+ended $pid one
+told one 's["shared"] and s["units"] == s["batches"] == s["units_published"] == 52'
+told one 's["units_of_others"] == s["units_alone"] == s["units_compared"] == 0'
+grep -q '^destall: emulate: shared: it is the first job of its stream$' one.err || fail "$(cat one.err)"
+[ "$(passes)" = "2 52 0" ] || fail "not two passes"
+
+#--- several: together from the first batch on -------------------------------
+for jobs in 2 4; do
+	pids='' n=0
+	while [ $n -lt $jobs ]; do
+		n=$((n + 1))
+		job job$n emulate.batch:1:stop --batch 8 --epochs 1 --touch write
+		pids="$pids $pid"
+		wait_stopped $pid
+	done
+	kill -CONT $pids
+	n=0
+	for pid in $pids; do
+		n=$((n + 1))
+		ended $pid job$n
+		told job$n 's["units"] == 26 and s["units_alone"] == 0 and s["units_different"] == 0'
+		told job$n "s[\"units_compared\"] == 1 and s[\"how\"] == (\"shared with $((n - 1)) other \" +
+		    (\"job\" if $n == 2 else \"jobs\") if $n > 1 else \"shared: it is the first job of its stream\")"
+	done
+	# shellcheck disable=SC2046
+	set -- $(passes)
+	[ "$1 $2" = "1 26" ] || fail "$jobs jobs: $1 passes, $2 units"
+	# One that was stopped while it made a unit may have been late.
+	"$PYTHON" -c 'import json, sys
+sum = sum(json.load(open(n))["stage"]["units_published"] for n in sys.argv[2:])
+sys.exit(sum != 26 + int(sys.argv[1]))' "$3" job?.json || fail "$jobs jobs made more than there is"
+	rm -f job?.json
+done
+
+#--- other batch sizes, kept, written to -------------------------------------
+pids='' n=0
+for size in 32 48 50 64; do
+	n=$((n + 1))
+	job job$n emulate.batch:1:stop --batch $size --epochs 2 --keep --touch write
+	pids="$pids $pid"
+	wait_stopped $pid
+done
+kill -CONT $pids
+n=0
+for pid in $pids; do
+	n=$((n + 1))
+	ended $pid job$n
+done
+told job3 's["units_of_others"] > 0 and s["units_alone"] == 0'
+
+#--- late --------------------------------------------------------------------
+# In an order that is random, from where the other is; and stopped in the middle
+# of what it missed, it goes on with other batches.
+job first emulate.batch:40:stop --batch 4 --epochs 1
+first=$pid
+wait_stopped $first
+job late emulate.batch:10:stop --batch 4 --epochs 2 --save late.position
+late=$pid
+wait_stopped $late
+kill -CONT $first $late
+ended $first first
+ended $late late
+from=$(awk 'NR == 1 { print $3 }' late.ledger)
+[ "$from" -gt 100 ] || fail "it has begun at $from"
+[ "$(tail -n 1 late.ledger | cut -d ' ' -f 3)" -eq 200 ] || fail "the last is not last"
+told late 's["units_of_others"] > 0'
+job first emulate.batch:40:stop --batch 4 --epochs 1
+first=$pid
+wait_stopped $first
+for at in 2 20; do
+	job late emulate.batch:$at:stop --batch 4 --epochs 2 --save late.position
+	late=$pid
+	wait_stopped $late
+	[ $at -eq 2 ] || kill -CONT $first
+	kill -TERM $late
+	kill -CONT $late
+	wait $late && fail "it was not stopped"
+	grep -Eq 'samples=[0-9]+ from=[0-9]+ tail=1$' late.position || fail "$(cat late.position)"
+	emulate --data set --epochs 2 --resume late.position --ledger late.ledger
+	expect_status 0
+	check_ledger plain.ledger late.ledger
+done
+ended $first first
+
+# In an order that is listed, from its beginning.
+job first emulate.batch:40:stop --batch 4 --order listed --epochs 1
+first=$pid
+wait_stopped $first
+job late emulate.batch:42:stop --batch 4 --order listed --epochs 1
+late=$pid
+wait_stopped $late
+kill -CONT $first $late
+ended $first first listed.ledger
+ended $late late listed.ledger
+cut -d ' ' -f 3 late.ledger > order
+sort -n order | cmp - order || fail "another order"
+told late 's["units_of_others"] > 0'
+stop_hub
+
+#--- without a hub -----------------------------------------------------------
+DESTALL=1 emulate --data set --epochs 1 --set share=no
+expect_status 0
+expect_one_line 'emulate: alone: share=no$'
+stop_hub

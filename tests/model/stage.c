@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * stage.c: the model of the stage: the program.
+ *
+ *     tests/model/stage [--all] [--break RULE] [--only CONFIGURATION]
+ *
+ * Explores every configuration; with --all also those that take minutes.  With
+ * --break a step of the hub or of a process is wrong, and the search must find
+ * out.  Exit status 0: all that must hold does; 1: a trace was printed.
+ */
+
+#include <config.h>
+
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/must.h"
+#include "tests/model/stage_world.h"
+
+#define LIMIT	UINT64_C(3000000)	/* states */
+
+const struct stage_config stage_configs[] = {
+	{ .name = "pair", .units = 2, .window = 2, .ahead = 2, .budget = 2,
+	  .person = {
+		{ .job = 1, .seats = { 1 }, .threads = 1, },
+		{ .job = 2, .seats = { 1 }, .threads = 1 },
+	} },
+	{ .name = "pair3", .units = 3, .window = 2, .ahead = 2, .budget = 2,
+	  .person = {
+		{ .job = 1, .seats = { 1 }, .threads = 1, },
+		{ .job = 2, .seats = { 1 }, .threads = 1 },
+	} },
+	{ .name = "pair3m", .units = 3, .window = 2, .ahead = 2, .budget = 2,
+	  .person = {
+		{ .job = 1, .seats = { 1 }, .threads = 1, .mortal = true},
+		{ .job = 2, .seats = { 1 }, .threads = 1 },
+	} },
+	{ .name = NULL },
+};
+
+static const struct stage_rule *const tables[] = {
+	taker_rules, maker_rules, turn_rules, fault_rules
+};
+
+/* An action is a number: the rules in order, and for each all a and b. */
+struct action {
+	const struct stage_rule *rule;
+	uint8_t	a, b;
+};
+static struct action actions[512];
+static unsigned nr_actions;
+
+/* How many there are of what a rule is about. */
+static unsigned
+count_of(const struct stage_config *cfg, unsigned as)
+{
+	return as == PEOPLE ? stage_people(cfg) :
+	    as == PASSES ? stage_passes(cfg) : as;
+}
+
+static void
+list_actions(const struct stage_config *cfg)
+{
+	nr_actions = 0;
+	for (unsigned i = 0; i < sizeof tables / sizeof tables[0]; i++)
+		for (const struct stage_rule *r = tables[i]; r->as > 0; r++)
+			for (unsigned n = 0; n < count_of(cfg, r->as) * r->bs;
+			    n++) {
+				must(nr_actions < 512);
+				actions[nr_actions++] = (struct action){
+					r, (uint8_t)(n / r->bs),
+					(uint8_t)(n % r->bs),
+				};
+			}
+}
+
+static void
+start(const void *arg, void *state)
+{
+	stage_start(arg, state);
+}
+
+static bool
+step(const void *arg, void *state, unsigned action, struct step *s)
+{
+	struct stage_turn t = { .cfg = arg, .step = s };
+	const struct action *act = &actions[action];
+
+	if (!act->rule->apply(state, &t, act->a, act->b))
+		return false;
+	stage_normalise(arg, state);
+	return true;
+}
+
+static bool
+goes_on(const void *arg, unsigned action)
+{
+	(void)arg;
+	return actions[action].rule->goes_on;
+}
+
+static const char *
+check(const void *arg, const void *state)
+{
+	return stage_check(arg, state);
+}
+
+static const char *
+check_step(const void *arg, const void *before, const void *after)
+{
+	(void)arg;
+	(void)before;
+	(void)after;
+	return NULL;
+}
+
+static const char *
+check_quiet(const void *arg, const void *state)
+{
+	(void)arg;
+	(void)state;
+	return NULL;
+}
+
+static unsigned
+blocked(const void *arg, const void *state)
+{
+	return stage_blocked(arg, state);
+}
+
+/* True if nothing is broken. */
+static bool
+run(const struct stage_config *cfg)
+{
+	struct model m = {
+		.state_size = offsetof(struct stage_world, person) +
+		    stage_people(cfg) * sizeof(struct m_person),
+		.arg = cfg, .start = start, .step = step, .is_hub = goes_on,
+		.check = check, .check_step = check_step,
+		.check_quiet = check_quiet, .blocked = blocked,
+	};
+	struct explored e;
+
+	list_actions(cfg);
+	m.nr_actions = nr_actions;
+	explore(&m, LIMIT, stdout, &e);
+	printf("%-10s %9llu states %10llu steps, at most %u deep: %s\n",
+	    cfg->name, (unsigned long long)e.states,
+	    (unsigned long long)e.steps, e.depth,
+	    e.broken != NULL ? "BROKEN" : e.all ? "all hold" : "NOT ALL SEEN");
+	fflush(stdout);
+	return e.broken == NULL && e.all;
+}
+
+static enum stage_break
+break_of(const char *name)
+{
+	for (unsigned i = 0; i < STAGE_BREAKS; i++)
+		if (strcmp(name, stage_break_names[i]) == 0)
+			return (enum stage_break)i;
+	fprintf(stderr, "stage: no rule '%s' to break; there are:", name);
+	for (unsigned i = 1; i < STAGE_BREAKS; i++)
+		fprintf(stderr, " %s", stage_break_names[i]);
+	fprintf(stderr, "\n");
+	exit(2);
+}
+
+int
+main(int argc, char **argv)
+{
+	enum stage_break broken = BREAK_NONE;
+	const char *only = NULL;
+	bool large = false, good = true, any = false;
+
+	for (int i = 1; i < argc; i++) {
+		if (strcmp(argv[i], "--all") == 0) {
+			large = true;
+		} else if (strcmp(argv[i], "--break") == 0 && i + 1 < argc) {
+			broken = break_of(argv[++i]);
+		} else if (strcmp(argv[i], "--only") == 0 && i + 1 < argc) {
+			only = argv[++i];
+		} else {
+			fprintf(stderr, "stage: what is '%s'?\n", argv[i]);
+			return 2;
+		}
+	}
+	for (const struct stage_config *c = stage_configs;
+	    c->name != NULL && good; c++) {
+		struct stage_config cfg = *c;
+
+		if (only != NULL ? strcmp(only, c->name) != 0 :
+		    c->large && !large)
+			continue;
+		any = true;
+		cfg.broken = broken;
+		good = run(&cfg);
+	}
+	return good && any ? 0 : 1;
+}
