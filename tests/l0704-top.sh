@@ -58,7 +58,7 @@ if [ -c /dev/full ]; then
 fi
 
 # Two jobs on one stream, and one in a group of its own, whose name is odd.
-job() { exec "$(harness stagejob)" --units 5000 --bytes 8192 --job-ms 5 "$@" >> jobs.txt 2>&1; }
+job() { exec "$(harness stagejob)" --units 100000 --bytes 8192 --job-ms 5 "$@" >> jobs.txt 2>&1; }
 (job --stream one) &
 first=$!
 export DESTALL_LAG=wait:10m
@@ -79,7 +79,7 @@ ids = {s["id"]: s for s in d["streams"]}
 s, lone = ids[mine["stream"]], ids[odd["stream"]]
 assert (s["jobs"], lone["jobs"], lone["group"]) == (2, 1, odd["group"])
 assert len(s["id"]) == 12 and s["window_batches"] >= 2 and s["bytes"] > 0
-assert mine["epoch"] == 0 and mine["batches"] == 5000 and "stagejob" in mine["name"]
+assert mine["epoch"] == 0 and mine["batches"] == 100000 and "stagejob" in mine["name"]
 assert mine["samples_per_s"] > 0 and mine["waited_s"] >= mine["waits_s"] >= 0
 assert 0 < s["made"] < s["delivered"], s
 assert s["made"] >= mine["made"] + other["made"] - 2 > 0
@@ -91,7 +91,7 @@ no_escapes "not a terminal, and a group's name"
 expect_out '^Stage: 2 streams, 3 jobs, .*B; hub [0-9]+, up '
 expect_out '^stream [0-9a-f]{12}: window of [0-9]+, [0-9,]+ made, [0-9,]+ delivered, [0-9.]+ .*B$'
 expect_out '^stream [0-9a-f]{12}: .*B, group odd\\x1b\[31m\\xff$'
-expect_out "^ *$first  live +0 +[0-9]+/5000 +[0-9,]+ +[0-9]+ .* stagejob\$"
+expect_out "^ *$first  live +0 +[0-9]+/100000 +[0-9,]+ +[0-9]+ .* stagejob\$"
 run env FORCE_COLOR=1 NO_COLOR=1 "$destall" top --once
 no_escapes "NO_COLOR is set"
 run env FORCE_COLOR=1 "$destall" top --once
