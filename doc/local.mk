@@ -6,6 +6,7 @@ EXTRA_DIST += \
 	%D%/dependencies.md \
 	%D%/examples/epochs.c \
 	%D%/examples/train.c \
+	%D%/examples/units.c \
 	%D%/glossary.md \
 	%D%/performance.md \
 	%D%/reliability.md \

@@ -131,14 +131,13 @@ end_epoch(struct emulate_job *j)
 static void
 note_batch(struct emulate_job *j, const struct ds_batch *b)
 {
-	uint64_t done = b->epoch * j->samples;
+	/* Not by positions: an epoch may be joined in its middle. */
+	uint64_t done = b->epoch * j->samples + b->number * j->options->batch;
 
 	j->is_begun = true;
 	j->now.epoch = b->epoch;
 	j->now.samples += b->count;
 	j->now.skipped += b->skipped;
-	if (b->count > 0)
-		done += b->positions[0];
 	atomic_store_explicit(&j->done, done, memory_order_relaxed);
 }
 

@@ -165,6 +165,8 @@ join(struct ds_loader *l)
 	must(pthread_mutex_unlock(&s->lock) == 0);
 	s->tried = begins_anywhere(l) ? DS_ANY : find_unit(l, sp->info.unit);
 	try_to_begin(l, s->tried);
+	if (s->mode == SHARE_BEHIND)
+		share_say(s, false, "until it has caught up with the others");
 }
 
 /* In mid-epoch, when the job has come to another unit. */

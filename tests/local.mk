@@ -211,6 +211,7 @@ scenarios = \
 	%D%/l0602-emulate.sh \
 	%D%/l0603-emulate-resume.sh \
 	%D%/l0703-emulate-shared.sh \
+	%D%/l0705-example.sh \
 	%D%/l0604-example.sh \
 	%D%/l0701-stagejob.sh \
 	%D%/l0710-stage-jobs.sh \

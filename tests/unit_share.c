@@ -301,6 +301,33 @@ four_jobs_at_once(void **state)
 	    "batch=9 prefetch=0", "batch=3 audit=1" }, some, others);
 }
 
+/* Parts of the order: of a rank, and without the last samples. */
+static void
+parts_are_shared_too(void **state)
+{
+	static const char *const parts[] = { "ranks=2 rank=1 batch=4",
+	    "drop-last=yes batch=8", "drop-last=yes ranks=2 batch=7" };
+
+	(void)state;
+	for (unsigned k = 0; k < 3; k++) {
+		struct job alone;
+
+		open_job(&alone, parts[k]);
+		loaded_set(alone.loader, "share=no");
+		train_well(&alone, UINT32_MAX);
+		for (unsigned i = 0; i < 3; i++)
+			open_job(&jobs[i], parts[k]);
+		run_jobs(3);
+		for (unsigned i = 0; i < 3; i++) {
+			assert_memory_equal(&jobs[i].got, &alone.got,
+			    sizeof alone.got);
+			close_job(&jobs[i]);
+			assert_true(jobs[i].counts.staged_units > 0);
+		}
+		close_job(&alone);
+	}
+}
+
 static void
 another_order_is_another_stream(void **state)
 {
@@ -550,6 +577,7 @@ main(void)
 		SHARE_UNIT(one_job_is_as_alone),
 		SHARE_UNIT(what_one_makes_the_other_takes),
 		SHARE_UNIT(four_jobs_at_once),
+		SHARE_UNIT(parts_are_shared_too),
 		SHARE_UNIT(another_order_is_another_stream),
 		SHARE_UNIT(a_late_job_begins_where_the_other_is),
 		SHARE_UNIT(a_listed_order_stays_listed),
