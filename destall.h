@@ -269,7 +269,8 @@ struct ds_lease {
 DS_EXPORT int ds_pass_lease(struct ds_pass *pass, unsigned wait_ms,
     struct ds_lease *lease, struct ds_err *err);
 	/* 1: a unit to make, in memory of the size that the option "bytes"
-	 * has; 0: nothing to make within wait_ms; -ESTALE: the hub is gone. */
+	 * has; 0: nothing to make within wait_ms; -ESTALE: the hub is gone;
+	 * -EBUSY: 64 are out already. */
 
 DS_EXPORT int ds_pass_room(struct ds_pass *pass, struct ds_lease *lease,
     size_t bytes, struct ds_err *err);
@@ -313,7 +314,7 @@ struct ds_taken {
 DS_EXPORT int ds_pass_take(struct ds_pass *pass, uint64_t unit,
     unsigned wait_ms, struct ds_taken *taken, struct ds_err *err);
 	/* One of the above, or -ESTALE: as DS_TAKE_DETACHED, for the hub is
-	 * gone.  Units ascend. */
+	 * gone.  Units ascend, to the end (-EINVAL); one thread takes. */
 
 DS_EXPORT void ds_pass_skip(struct ds_pass *pass, uint64_t unit);
 	/* This job made it itself. */

@@ -42,6 +42,9 @@ struct hub_module {
 		 * other -errno is answered as MSG_REFUSED with err's text.
 		 * Descriptors left in the frame are closed by the hub. */
 	void	(*gone)(void *state, struct client *c);
+	void	(*leave)(void *state);
+		/* The hub leaves: before the clients that it still has are
+		 * gone, and while there is a helper. */
 	void	(*tick)(void *state, uint64_t now_ns);	/* ten a second */
 	bool	(*holds)(void *state);
 		/* Something that is worth staying for when nobody is here. */
@@ -80,10 +83,10 @@ struct log *hub_log(struct hub *h);
 const struct hub_options *hub_options(const struct hub *h);
 uint64_t hub_generation(const struct hub *h);
 struct control *hub_control(struct hub *h);
-struct machine *hub_machine(struct hub *h);
 void hub_tell(struct hub *h);
 	/* Brings the hub's own figures there up to date; so does each tick. */
 
+struct machine *hub_machine(struct hub *h);
 struct client *hub_client(struct hub *h, uint32_t id);
 	/* NULL if it is gone: for answers that took a while. */
 

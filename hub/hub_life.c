@@ -211,6 +211,10 @@ end(struct hub *h)
 		clients_unlisten(&h->clients);
 	door_close(&h->door);
 	(void)crash_point("hub.leaving");	/* there is no way back */
+	for (unsigned i = 0; i < h->nr_started; i++) {
+		if (h->modules[i]->leave != NULL)
+			h->modules[i]->leave(h->states[i]);
+	}
 	if (h->has_clients)
 		clients_fini(&h->clients);
 	if (h->helper != NULL)

@@ -20,6 +20,7 @@
 static_assert(sizeof(struct board_entry) == 64 &&
     offsetof(struct board, entries) == 128 &&
     offsetof(struct board, places) == 128 + 64 * BOARD_RING &&
+    sizeof(struct board_place) == 16 &&
     sizeof(struct seat) == 72 &&
     sizeof(struct floor) == 48 + 4 * FLOOR_SLOTS,
     "the layout is shared between processes");

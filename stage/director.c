@@ -39,6 +39,15 @@ start(void **state, struct hub *hub, struct ds_err *err)
 	return 0;
 }
 
+static void
+leave(void *state)
+{
+	struct director *d = state;
+
+	d->is_leaving = true;
+	director_end_ghosts(d);
+}
+
 /* Every client is gone: so is every pass. */
 static void
 stop(void *state)
@@ -93,7 +102,7 @@ gone(void *state, struct client *c)
 	struct director *d = state;
 
 	(void)crash_point("hub.stage_reap");
-	director_client_gone(d, client_id(c));
+	director_client_gone(d, c);
 }
 
 static void
@@ -120,5 +129,6 @@ const struct hub_module director_module = {
 	.stop = stop,
 	.frame = frame,
 	.gone = gone,
+	.leave = leave,
 	.tick = tick,
 };

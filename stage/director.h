@@ -15,7 +15,8 @@
  *     memory is woken when some was given back, or a tick has passed.
  *  5. Nobody is promised a unit: a maker that was woken asks again.
  *  6. At most MAKING_PER_CPU threads per processor make units of one pass at a
- *     time, and two leases are always possible.
+ *     time, those that are late not counted, and two leases are always
+ *     possible.
  *  7. A job that gave no token is its own: its client's number.
  *  8. A lease is in the list of its pass from the grant until its holder has
  *     said that it writes no more, or has left; if it was published, it is in
@@ -59,6 +60,7 @@
 
 struct director;
 struct pass;
+struct ghost;		/* director_ghost.c */
 
 struct stage_lease {		/* rule 8 */
 	struct stage_lease *next;
@@ -89,7 +91,9 @@ struct seated {			/* an attachment; by its place in the line */
 	bool		is_fresh;	/* it has begun, and its seat says what
 					 * it said then: board.h, 7 */
 	bool		is_idle;	/* rule 4 */
-	bool		lacks_room;	/* and for want of memory */
+	bool		may_be_idle;	/* it was, and has asked again: another
+					 * of its threads may not have */
+	bool		lacks_room;	/* idle for want of memory */
 	uint64_t	idle_order;
 	struct lag	lag;
 	struct pace	pace;
@@ -137,6 +141,8 @@ struct director {
 	struct slots	*slots;
 	unsigned	cpus;
 	struct pass	*passes;
+	struct ghost	*ghosts;
+	bool		is_leaving;	/* with its hub */
 	unsigned	nr_passes;
 	uint32_t	last_pass;
 	uint64_t	last_idle;
@@ -171,9 +177,14 @@ uint32_t director_seat(struct pass *p, struct seated *s);
 	/* Gives it a place: there is one. */
 void director_leave_place(struct director *d, struct pass *p, uint32_t place);
 	/* The last one ends the pass. */
-void director_client_gone(struct director *d, uint32_t client);
 void director_fit(struct pass *p);
 	/* The window to what is asked for, and what memory there is. */
+
+/*--- ghosts --------------------------------------------------------------*/
+
+void director_client_gone(struct director *d, const struct client *c);
+	/* It hung up, or died. */
+void director_end_ghosts(struct director *d);
 
 /*--- the board -----------------------------------------------------------*/
 
@@ -193,6 +204,8 @@ void director_settle(struct pass *p, uint64_t now_ns);
 
 void director_look(struct pass *p, uint64_t now_ns);
 	/* Rule 3. */
+void director_note_wait(struct pass *p, uint32_t place, uint64_t now_ns);
+	/* Whether it waits for room in the window. */
 
 /*--- leases --------------------------------------------------------------*/
 
@@ -220,6 +233,9 @@ void director_wait(struct director *d, uint64_t now_ns);
 	/* Detaches whom nobody is to wait for any more. */
 void director_late(struct pass *p, uint64_t now_ns);
 	/* Calls leases late. */
+bool director_is_overdue(const struct pass *p, const struct stage_lease *l,
+    uint64_t now_ns);
+	/* It could be called late. */
 uint32_t director_waits_for(const struct pass *p, uint32_t place);
 	/* The first other member that it waits for, or LINE_NOBODY. */
 

@@ -65,18 +65,23 @@ answer_leased(const struct stage_lease *l, uint32_t serial, int fd)
 
 /*--- who makes -----------------------------------------------------------*/
 
+/* Those who are late do not count: they may have been stopped. */
 bool
 director_may_make(const struct pass *p, uint32_t threads, uint32_t *left)
 {
-	uint32_t most = MAKING_PER_CPU * p->director->cpus, making = 0;
+	uint32_t most = MAKING_PER_CPU * p->director->cpus, making = 0, nr = 0;
+	uint64_t now_ns = clock_now_ns();
 	const struct stage_lease *l;
 
 	for (l = p->leases; l != NULL; l = l->next) {
-		if (line_holds(&p->line, l->unit, l->place, l->generation))
-			making += l->threads;
+		if (director_is_overdue(p, l, now_ns) ||
+		    !line_holds(&p->line, l->unit, l->place, l->generation))
+			continue;
+		making += l->threads;
+		nr++;
 	}
 	*left = making < most ? most - making : 1;
-	return p->line.leases < 2 || making + threads <= most;
+	return nr < 2 || making + threads <= most;
 }
 
 void
@@ -85,8 +90,17 @@ director_idle(struct pass *p, uint32_t place, bool lacks_room)
 	struct seated *s = p->seated[place];
 
 	s->is_idle = true;
+	s->may_be_idle = false;
 	s->lacks_room = lacks_room;
 	s->idle_order = ++p->director->last_idle;
+}
+
+/* One of its threads does; others may still wait. */
+static void
+note_asking(struct seated *s)
+{
+	s->may_be_idle = s->may_be_idle || s->is_idle;
+	s->is_idle = s->lacks_room = false;
 }
 
 static void
@@ -336,7 +350,7 @@ director_lease(struct director *d, struct client *c, struct wire_frame *f,
 	l = new_lease(p, place, threads);
 	if (l == NULL)
 		return err_fail(err, -ENOMEM, "stage: the hub has no memory");
-	p->seated[place]->is_idle = false;
+	note_asking(p->seated[place]);
 	director_look(p, now_ns);
 	ask(p, l, bytes, f->head.serial);
 	director_settle(p, now_ns);

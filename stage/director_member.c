@@ -53,12 +53,11 @@ expel(struct pass *p, uint32_t client)
 		client_expel(c, "stage: a seat that says what cannot be");
 }
 
-static void
-note_wait(struct pass *p, uint32_t place, uint64_t now_ns)
+void
+director_note_wait(struct pass *p, uint32_t place, uint64_t now_ns)
 {
 	struct seated *s = p->seated[place];
-	bool waits = p->line.place[place].state == PLACE_LIVE &&
-	    line_is_blocked(&p->line, place);
+	bool waits = line_is_blocked(&p->line, place);
 
 	if (waits && s->waits_since_ns == 0) {
 		s->waits_since_ns = now_ns;
@@ -93,7 +92,7 @@ look_at(struct pass *p, uint32_t place, uint64_t now_ns)
 		p->used_ns = s->took_ns = now_ns;
 	}
 	pace_note(&s->pace, now_ns, said.samples);
-	note_wait(p, place, now_ns);
+	director_note_wait(p, place, now_ns);
 }
 
 void
@@ -214,7 +213,7 @@ director_end(struct director *d, struct client *c, struct wire_frame *f,
 		return -EBADMSG;
 	director_look(p, now_ns);
 	line_end(&p->line, place);
-	note_wait(p, place, now_ns);
+	director_note_wait(p, place, now_ns);
 	director_put_held(p);
 	director_show_place(p, place);
 	director_show_members(p);

@@ -120,7 +120,8 @@ choose_epoch(const struct director *d, struct wish *w)
 	}
 }
 
-/* Would one who wishes so share with those of this pass? */
+/* Would one who wishes so share with those of this pass?  Not if the first of
+ * them has it behind it: then those who come now share another. */
 static bool
 suits(const struct pass *p, const struct wish *w)
 {
@@ -131,7 +132,7 @@ suits(const struct pass *p, const struct wish *w)
 	    p->nr_seated == LINE_PLACES)
 		return false;
 	if (w->at == STAGE_ANY)
-		return true;
+		return line_lead(l) < l->units;
 	at = w->at * w->unit / p->unit;
 	if (at < l->base)
 		return w->order == STAGE_ORDERED;

@@ -192,24 +192,3 @@ director_leave_place(struct director *d, struct pass *p, uint32_t place)
 	director_show_members(p);
 	director_settle(p, now_ns);
 }
-
-void
-director_client_gone(struct director *d, uint32_t client)
-{
-	struct pass *p, *next;
-
-	for (p = d->passes; p != NULL; p = next) {
-		next = p->next;
-		for (uint32_t i = p->high; i-- > 0;) {
-			bool is_last = p->nr_seated == 1;
-
-			if (p->seated[i] == NULL ||
-			    p->seated[i]->client != client)
-				continue;
-			director_leave_place(d, p, i);
-			if (is_last)
-				break;
-		}
-	}
-	slots_client_gone(d->slots, client);
-}

@@ -112,7 +112,8 @@ static bool
 has_idle(const struct pass *p)
 {
 	for (uint32_t i = 0; i < p->high; i++) {
-		if (p->seated[i] != NULL && p->seated[i]->is_idle)
+		if (p->seated[i] != NULL && (p->seated[i]->is_idle ||
+		    p->seated[i]->may_be_idle))
 			return true;
 	}
 	return false;
@@ -240,14 +241,16 @@ wake_members(struct pass *p)
 static void
 wake_maker(struct pass *p, uint32_t place)
 {
-	p->seated[place]->is_idle = p->seated[place]->lacks_room = false;
+	struct seated *s = p->seated[place];
+
+	s->is_idle = s->may_be_idle = s->lacks_room = false;
 	board_wake(&p->board->places[place].work);
 }
 
 static bool
 may_wake(const struct seated *s)
 {
-	return s != NULL && s->is_idle && !s->lacks_room;
+	return s != NULL && (s->may_be_idle || (s->is_idle && !s->lacks_room));
 }
 
 static uint32_t
@@ -277,6 +280,8 @@ wake_makers(struct pass *p)
 		place = next_idle(p);
 		if (place == LINE_NOBODY)
 			return;
+		if (p->seated[place]->may_be_idle)
+			nr++;	/* it may not hear it */
 		wake_maker(p, place);
 	} while (nr-- > 1);
 }

@@ -88,6 +88,7 @@ detach(struct pass *p, uint32_t place, const char *why, uint64_t now_ns)
 	    "detached at unit %" PRIu64 ": %s", p->id, p->seated[place]->name,
 	    p->line.place[place].taken, why);
 	line_detach(&p->line, place);
+	director_note_wait(p, place, now_ns);
 	director_show_place(p, place);
 	director_show_members(p);
 	director_wake(p, place);
@@ -219,6 +220,13 @@ patience(const struct pass *p)
 	return ns > LATE_MIN_NS ? ns : LATE_MIN_NS;
 }
 
+bool
+director_is_overdue(const struct pass *p, const struct stage_lease *l,
+    uint64_t now_ns)
+{
+	return now_ns > l->granted_ns && now_ns - l->granted_ns > patience(p);
+}
+
 void
 director_late(struct pass *p, uint64_t now_ns)
 {
@@ -229,8 +237,7 @@ director_late(struct pass *p, uint64_t now_ns)
 		const struct line_unit *u =
 		    &p->line.unit[l->unit % p->line.ring];
 
-		if (now_ns < l->granted_ns ||
-		    now_ns - l->granted_ns < patience(p) ||
+		if (!director_is_overdue(p, l, now_ns) ||
 		    !line_holds(&p->line, l->unit, l->place, l->generation) ||
 		    u->is_late || !is_waited_for(p, l->unit) ||
 		    line_call_late(&p->line, l->unit) < 0)

@@ -537,3 +537,13 @@ line_blocker(const struct line *l, uint32_t after)
 			return p;
 	return LINE_NOBODY;
 }
+
+bool
+line_keeps(const struct line *l, uint32_t p)
+{
+	const struct line_place *pl = place_at(l, p);
+	uint64_t first = line_first(l);
+
+	return pl->state == PLACE_LIVE && pl->waits != LINE_ANY &&
+	    pl->released <= first && pl->taken > first;
+}

@@ -208,6 +208,11 @@ uint32_t line_blocker(const struct line *l, uint32_t after);
 	 * behind `after` (LINE_NOBODY: the first); LINE_NOBODY: no more.  One
 	 * that is blocked may be among them, by what it keeps. */
 
+bool line_keeps(const struct line *l, uint32_t p);
+	/* A LIVE member that has taken that first unit, not released it, and
+	 * waits: it makes it private when it is asked to.  So nobody waits for
+	 * it in a circle, itself included. */
+
 const char *line_broken(const struct line *l);
 	/* A rule that does not hold, or NULL.  For tests, the model, and debug
 	 * builds. */

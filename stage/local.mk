@@ -16,6 +16,7 @@ libhost_la_SOURCES += \
 	%D%/slots_owner.c %D%/slots_memory.c \
 	%D%/slots.c %D%/slots_get.c %D%/slots_state.h %D%/slots.h \
 	%D%/director.c %D%/director.h \
+	%D%/director_ghost.c \
 	%D%/director_lease.c \
 	%D%/director_member.c \
 	%D%/director_pass.c \
@@ -38,7 +39,9 @@ libloader_la_SOURCES += \
 	%D%/maps.c \
 	%D%/maps_copy.c \
 	%D%/maps_gone.c \
+	%D%/written.h \
 	%D%/written.c \
+	%D%/watch.c \
 	%D%/stage_options.c %D%/stage_options.h \
 	%D%/talk.c %D%/talk.h \
 	%D%/stage.h \

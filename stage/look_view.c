@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "hub/inquiry.h"
 
 /*--- streams -------------------------------------------------------------*/
@@ -24,29 +25,14 @@ same_stream(const struct look_pass *a, const struct look_pass *b)
 	    strcmp(a->group, b->group) == 0 && strcmp(a->key, b->key) == 0;
 }
 
-/* FNV-1a, and a last mix: its upper bits alone would hardly know the end of
- * the text. */
-static uint64_t
-add_bytes(uint64_t hash, const void *bytes, size_t len)
-{
-	const unsigned char *b = bytes;
-
-	for (size_t i = 0; i < len; i++)
-		hash = (hash ^ b[i]) * UINT64_C(0x100000001b3);
-	return hash;
-}
-
+/* Of 48 bits, to be shown. */
 static uint64_t
 hash_stream(const struct look_pass *p)
 {
-	uint64_t seed = p->word[STAGE_PASS_SEED];
-	uint64_t h = UINT64_C(0xcbf29ce484222325);
+	uint64_t h = hash_text(HASH_BEGIN, p->group);
 
-	h = add_bytes(h, p->group, strlen(p->group) + 1);
-	h = add_bytes(h, p->key, strlen(p->key) + 1);
-	h = add_bytes(h, &seed, sizeof seed);
-	h = (h ^ h >> 32) * UINT64_C(0x9e3779b97f4a7c15);
-	return h ^ h >> 29;
+	h = hash_number(hash_text(h, p->key), p->word[STAGE_PASS_SEED]);
+	return (h ^ h >> 48) & ((UINT64_C(1) << 48) - 1);
 }
 
 static size_t
@@ -70,7 +56,7 @@ add_stream(struct look *k, size_t pass)
 	s = &k->streams[k->nr_streams];
 	s->pass = pass;
 	(void)snprintf(s->id, sizeof s->id, "%012" PRIx64,
-	    hash_stream(&k->passes[pass]) >> 16);
+	    hash_stream(&k->passes[pass]));
 	return k->nr_streams++;
 }
 

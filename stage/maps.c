@@ -24,6 +24,11 @@
  * may write less next time. */
 #define MUCH		4u	/* a quarter */
 
+/* A map that was released so often without a write, with so many pages there,
+ * is watched (watch.c). */
+#define WATCH_QUIET	2u
+#define WATCH_PAGES	64u
+
 /*--- what is known -------------------------------------------------------*/
 
 struct known *
@@ -143,6 +148,7 @@ forget_all(struct maps **mp, bool is_mapped)
 			maps_forget(k, is_mapped);
 		}
 	maps_forget_copies(m, is_mapped);
+	watch_end(&m->watch);
 	m->magic = 0;
 	free(m);
 }
@@ -347,11 +353,32 @@ maps_put(struct maps *m, struct map *map)
 	map->used = 0;
 }
 
+/* What the job wrote is given back. */
+static int
+drop_written(struct maps *m, struct map *map, struct written *w)
+{
+	size_t len = used_len(map);
+	int rc;
+
+	if (map->is_watched) {
+		if (watch_drop(map->base, len, w) == 0)
+			return 0;
+		watch_remove(&m->watch, map->base, map->len);
+		map->nr_quiet = 0;
+	}
+	map->is_watched = map->nr_quiet == WATCH_QUIET &&
+	    watch_add(&m->watch, map->base, map->len) == 0;
+	rc = written_drop(map->base, len, w);
+	map->nr_quiet = w->own == 0 && w->file >= WATCH_PAGES ?
+	    map->nr_quiet + 1 : 0;
+	return rc;
+}
+
 bool
 maps_release(struct maps *m, struct map *map)
 {
-	size_t len = used_len(map);
-	long written;
+	size_t pages = used_len(map) / (size_t)sysconf(_SC_PAGESIZE);
+	struct written w;
 
 	must_be(m, MAPS_MAGIC);
 	must(map->is_held);
@@ -364,13 +391,11 @@ maps_release(struct maps *m, struct map *map)
 		maps_put(m, map);
 		return false;
 	}
-	written = written_drop(map->base, len);
-	if (written < 0)
+	if (drop_written(m, map, &w) < 0)
 		maps_unmap(m, map);
 	else
 		maps_put(m, map);
-	return written > 0 &&
-	    (size_t)written * (size_t)sysconf(_SC_PAGESIZE) >= len / MUCH;
+	return w.own > 0 && w.own * MUCH >= pages;
 }
 
 int

@@ -42,6 +42,8 @@ struct map {			/* private */
 	bool		is_held;
 	bool		is_private;	/* rule 2 */
 	bool		is_copy;	/* rule 5; it has no slot */
+	bool		is_watched;	/* watch.c */
+	unsigned	nr_quiet;	/* releases since it was written to */
 };
 
 struct maps;
@@ -98,24 +100,5 @@ void maps_give_all(struct maps *m, maps_gone_f *unmapped, void *arg);
 
 uint64_t maps_bytes(const struct maps *m);
 	/* Of slots mapped, each counted once. */
-
-/*--- written.c -----------------------------------------------------------*/
-
-long written_drop(void *base, size_t len);
-	/* Gives back those pages of a private map that are the process's own,
-	 * and perhaps some of the file's.  len: whole pages.  How many were its
-	 * own, 0 also where that was not looked at; -errno: some still are. */
-
-int written_own(void *base, size_t len);
-	/* Makes all of them the process's own, while other threads read and
-	 * write them.  0; -ENOMEM, -EINVAL (the program has taken the right to
-	 * write from them), -EFAULT: some are not. */
-
-/* How it is done; the first that works.  For tests. */
-enum written_way { WRITTEN_SCAN, WRITTEN_READ, WRITTEN_ALL, WRITTEN_WAYS };
-enum written_own_way { WRITTEN_POPULATE, WRITTEN_TOUCH };
-
-long written_drop_by(enum written_way way, void *base, size_t len);
-int written_own_by(enum written_own_way way, void *base, size_t len);
 
 #endif

@@ -11,6 +11,7 @@
 #define STAGE_MAPS_STATE_H
 
 #include "stage/maps.h"
+#include "stage/written.h"
 
 #define MAPS_MAGIC	0x4d415053u	/* "MAPS" */
 #define BUCKETS		256u		/* slots are numbered one by one */
@@ -33,6 +34,7 @@ struct maps {
 	struct map	*copies;	/* held, or to be used again */
 	unsigned	nr_spare;	/* of them: not held */
 	unsigned	nr_since;	/* units since the last was a copy */
+	struct watch	watch;
 };
 
 /* maps.c */

@@ -334,6 +334,30 @@ lose_owner(struct slots *s, struct stage_slot *slot)
 		owner_drop(s, slot);
 }
 
+static bool
+is_held_by(const struct stage_slot *slot, uint32_t client)
+{
+	const struct slot_holder *h = slot->holders;
+
+	while (h != NULL && h->client != client)
+		h = h->next;
+	return h != NULL;
+}
+
+bool
+slots_knows(const struct slots *s, uint32_t client)
+{
+	must_be(s, SLOTS_MAGIC);
+	for (unsigned i = 0; i < SLOTS_LISTS; i++) {
+		for (struct stage_slot *slot = s->table[i]; slot != NULL;
+		    slot = slot->next) {
+			if (slot->owner == client || is_held_by(slot, client))
+				return true;
+		}
+	}
+	return false;
+}
+
 void
 slots_client_gone(struct slots *s, uint32_t client)
 {

@@ -145,6 +145,9 @@ void slots_unmapped(struct slots *s, uint32_t number, uint32_t client);
 	 * it was not given.  An owner that says it writes it no more: it is
 	 * GONE as soon as it is not needed. */
 
+bool slots_knows(const struct slots *s, uint32_t client);
+	/* Was it given a slot that it may still have mapped? */
+
 void slots_client_gone(struct slots *s, uint32_t client);
 	/* Its maps are; its own slots become GONE, those that are STAGED or
 	 * HELD when they are put.  What it was WRITING need not be put. */

@@ -78,12 +78,12 @@ claim(struct slots *s, const struct slot_owner *poor, uint64_t pages)
 {
 	struct slot_owner *rich = owner_richest(s);
 
-	if (will_have_room(s, pages) || s->owed_bytes >= pages ||
+	if (will_have_room(s, pages) ||
 	    rich->bytes < poor->bytes + 2 * pages)
 		return;
 	end_some(s, rich, pages, UINT64_MAX, UINT64_MAX);
 	if (!will_have_room(s, pages))
-		owner_owes(s, rich, pages);
+		rich->owes_bytes = pages;
 	owner_put_away(s, rich);
 }
 
@@ -92,7 +92,7 @@ bool
 slots_are_owed(struct slots *s, struct slot_owner *o)
 {
 	if (o->owes_bytes > 0 && will_have_room(s, o->owes_bytes))
-		owner_owes(s, o, 0);
+		o->owes_bytes = 0;
 	return o->owes_bytes > 0;
 }
 
@@ -150,7 +150,7 @@ new_slot(struct slots *s, struct slot_owner *o, uint64_t pages)
 	if (s->used_bytes > s->most_bytes)
 		s->most_bytes = s->used_bytes;
 	s->nr++;
-	owner_add(s, o, slot);
+	owner_add(o, slot);
 	enlist(s, slot);
 	return slot;
 }

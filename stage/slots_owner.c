@@ -55,7 +55,6 @@ owner_put_away(struct slots *s, struct slot_owner *o)
 	if (o->nr > 0)
 		return;
 	must(o->bytes == 0 && o->freshest == NULL);
-	s->owed_bytes -= o->owes_bytes;
 	while (*at != o)
 		at = &(*at)->next;
 	*at = o->next;
@@ -77,9 +76,8 @@ owner_richest(struct slots *s)
 }
 
 void
-owner_add(struct slots *s, struct slot_owner *o, struct stage_slot *slot)
+owner_add(struct slot_owner *o, struct stage_slot *slot)
 {
-	(void)s;
 	slot->of = o;
 	o->nr++;
 	o->bytes += slot->room;
@@ -147,12 +145,4 @@ owner_find_free(const struct slot_owner *o, uint64_t bytes)
 			break;
 	}
 	return best;
-}
-
-void
-owner_owes(struct slots *s, struct slot_owner *o, uint64_t bytes)
-{
-	s->owed_bytes -= o->owes_bytes;
-	o->owes_bytes = bytes;
-	s->owed_bytes += bytes;
 }

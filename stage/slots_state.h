@@ -45,7 +45,6 @@ struct slots {
 	uint64_t	budget_most;	/* what it may grow to */
 	uint64_t	used_bytes, most_bytes;
 	uint64_t	going_bytes;	/* of them, in slots that are GONE */
-	uint64_t	owed_bytes;	/* by all owners */
 	uint64_t	made, gone;
 	unsigned	nr, nr_free, nr_going;
 	uint32_t	next_number;
@@ -62,7 +61,7 @@ struct slot_owner *owner_find(struct slots *s, uint32_t client);
 struct slot_owner *owner_get(struct slots *s, uint32_t client);
 	/* The same, or a new one without slots; NULL: no memory. */
 struct slot_owner *owner_richest(struct slots *s);
-void owner_add(struct slots *s, struct slot_owner *o, struct stage_slot *slot);
+void owner_add(struct slot_owner *o, struct stage_slot *slot);
 void owner_drop(struct slots *s, struct stage_slot *slot);
 	/* Nobody can write it again. */
 void owner_put_away(struct slots *s, struct slot_owner *o);
@@ -71,7 +70,6 @@ void owner_put_free(struct slots *s, struct stage_slot *slot);
 void owner_take_free(struct slots *s, struct stage_slot *slot);
 struct stage_slot *owner_find_free(const struct slot_owner *o, uint64_t bytes);
 	/* The smallest that has room for it. */
-void owner_owes(struct slots *s, struct slot_owner *o, uint64_t bytes);
 
 /*--- slots_memory.c ------------------------------------------------------*/
 

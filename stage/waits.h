@@ -4,8 +4,8 @@
  * Runs in the hub; pure, in memory that the caller gives.
  *
  * All ranks and streams of a job are one node.  An edge goes from a job with a
- * member that is blocked (line.h) to that of one who blocks it; what a member
- * keeps itself is no edge: it makes that private.
+ * member that is blocked (line.h) to that of one who blocks it, unless that one
+ * only keeps something and waits, too (line_keeps): it makes that private.
  */
 
 #ifndef STAGE_WAITS_H

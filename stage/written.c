@@ -2,23 +2,15 @@
  *
  * written.c: which pages of a private map are the process's own.  Runs in
  * clients, in any of their threads.
- *
- * A page of a private map is the file's until it is written to; then it is a
- * copy, and the process's own.  Which are, only the kernel knows.
- *
- *  1. No descriptor outlives a call: a program may close all it does not know.
- *  2. A page that may be the process's own is dropped, or the call fails: who
- *     reads on would see what was there before.
- *  3. Dropping a page that is the file's changes nothing but the time that the
- *     next look at it takes.
  */
 
 #include <config.h>
 
-#include "stage/maps.h"
+#include "stage/written.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -39,24 +31,6 @@
 #define MADV_DONTNEED_LOCKED	24
 #endif
 
-/* Linux 6.7; <linux/fs.h> may be older than the kernel. */
-struct scan_region {
-	uint64_t start, end, categories;
-};
-
-struct scan_arg {
-	uint64_t size, flags, start, end, walk_end;
-	uint64_t vec, vec_len, max_pages;
-	uint64_t category_inverted, category_mask, category_anyof_mask;
-	uint64_t return_mask;
-};
-
-#define SCAN		_IOWR('f', 16, struct scan_arg)
-#define SCAN_FILE	(UINT64_C(1) << 2)
-#define SCAN_PRESENT	(UINT64_C(1) << 3)
-#define SCAN_SWAPPED	(UINT64_C(1) << 4)
-#define SCAN_REGIONS	128u
-
 /* What /proc/PID/pagemap says of a page. */
 #define ENTRY_FILE	(UINT64_C(1) << 61)
 #define ENTRY_SWAPPED	(UINT64_C(1) << 62)
@@ -71,9 +45,17 @@ page_size(void)
 
 /*--- dropping ------------------------------------------------------------*/
 
+int
+written_pagemap(void)
+{
+	int fd = open(PAGEMAP, O_RDONLY | O_CLOEXEC);
+
+	return fd < 0 ? -errno : fd;
+}
+
 /* A program that locks all its memory has locked this, too. */
-static int
-drop(uintptr_t start, uintptr_t end)
+int
+written_give(uintptr_t start, uintptr_t end)
 {
 	void *p = (void *)start;	/* NOLINT: as the kernel gave it */
 
@@ -86,7 +68,6 @@ drop(uintptr_t start, uintptr_t end)
 
 struct range {
 	uintptr_t start, end;		/* to be dropped; none if equal */
-	size_t	own;			/* bytes so far */
 };
 
 /* Pages in ascending order; those with few others between them at once. */
@@ -96,58 +77,79 @@ add_pages(struct range *r, uintptr_t start, uintptr_t end)
 	int rc = 0;
 
 	if (r->start == r->end || start - r->end > FEW_PAGES * page_size()) {
-		rc = drop(r->start, r->end);
+		rc = written_give(r->start, r->end);
 		r->start = start;
 	}
 	r->end = end;
-	r->own += end - start;
 	return rc;
 }
 
-/* What is left; how many pages there were. */
-static long
-end_pages(const struct range *r)
+static int
+add_regions(struct range *r, const struct scan_region v[], int nr,
+    struct written *w)
 {
-	int rc = drop(r->start, r->end);
+	int rc = 0;
 
-	return rc < 0 ? rc : (long)(r->own / page_size());
+	for (int i = 0; rc == 0 && i < nr; i++) {
+		size_t pages = (size_t)(v[i].end - v[i].start) / page_size();
+
+		if ((v[i].categories & SCAN_FILE) != 0) {
+			w->file += pages;
+			continue;
+		}
+		w->own += pages;
+		rc = add_pages(r, (uintptr_t)v[i].start, (uintptr_t)v[i].end);
+	}
+	return rc;
 }
 
-static long
-drop_by_scan(int fd, uintptr_t base, size_t len)
+static int
+drop_by_scan(int fd, uintptr_t base, size_t len, struct written *w)
 {
 	struct scan_region v[SCAN_REGIONS];
 	struct scan_arg a = { .size = sizeof a, .start = base,
 	    .end = base + len, .vec = (uintptr_t)v, .vec_len = SCAN_REGIONS,
-	    .category_inverted = SCAN_FILE, .category_mask = SCAN_FILE,
-	    .category_anyof_mask = SCAN_PRESENT | SCAN_SWAPPED };
+	    .category_anyof_mask = SCAN_PRESENT | SCAN_SWAPPED,
+	    .return_mask = SCAN_FILE };
 	struct range r = { 0 };
 
 	for (; a.start < a.end; a.start = a.walk_end) {
-		int nr = ioctl(fd, SCAN, &a), rc = 0;
+		int nr = ioctl(fd, SCAN, &a), rc;
 
 		if (nr < 0)
 			return -errno;
-		for (int i = 0; rc == 0 && i < nr; i++)
-			rc = add_pages(&r, (uintptr_t)v[i].start,
-			    (uintptr_t)v[i].end);
+		rc = add_regions(&r, v, nr, w);
 		if (rc < 0)
 			return rc;
 		if (a.walk_end <= a.start)
 			return -EIO;
 	}
-	return end_pages(&r);
+	return written_give(r.start, r.end);
 }
 
-static bool
-is_own(uint64_t entry)
+/* Of the pages from `at` on. */
+static int
+add_entries(struct range *r, const uint64_t entries[], size_t nr,
+    uintptr_t at, struct written *w)
 {
-	return (entry & (ENTRY_PRESENT | ENTRY_SWAPPED)) != 0 &&
-	    (entry & ENTRY_FILE) == 0;
+	const size_t page = page_size();
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < nr; i++, at += page) {
+		if ((entries[i] & (ENTRY_PRESENT | ENTRY_SWAPPED)) == 0)
+			continue;
+		if ((entries[i] & ENTRY_FILE) != 0) {
+			w->file++;
+			continue;
+		}
+		w->own++;
+		rc = add_pages(r, at, at + page);
+	}
+	return rc;
 }
 
-static long
-drop_by_read(int fd, uintptr_t base, size_t len)
+static int
+drop_by_read(int fd, uintptr_t base, size_t len, struct written *w)
 {
 	const size_t page = page_size(), nr = len / page;
 	uint64_t entries[ENTRIES];
@@ -155,62 +157,61 @@ drop_by_read(int fd, uintptr_t base, size_t len)
 
 	if (lseek(fd, (off_t)(base / page * sizeof entries[0]), SEEK_SET) < 0)
 		return -errno;
-	for (size_t i = 0; i < nr;) {
+	for (size_t i = 0; i < nr; i += ENTRIES) {
 		size_t n = nr - i < ENTRIES ? nr - i : ENTRIES;
 		ssize_t got = io_read_all(fd, entries, n * sizeof entries[0]);
-		int rc = 0;
+		int rc;
 
 		if (got != (ssize_t)(n * sizeof entries[0]))
 			return got < 0 ? (int)got : -EIO;
-		for (size_t k = 0; rc == 0 && k < n; k++, i++)
-			if (is_own(entries[k]))
-				rc = add_pages(&r, base + i * page,
-				    base + (i + 1) * page);
+		rc = add_entries(&r, entries, n, base + i * page, w);
 		if (rc < 0)
 			return rc;
 	}
-	return end_pages(&r);
+	return written_give(r.start, r.end);
 }
 
-static long
-drop_all(int fd, uintptr_t base, size_t len)
+static int
+drop_all(int fd, uintptr_t base, size_t len, struct written *w)
 {
 	(void)fd;
-	return drop(base, base + len);
+	(void)w;
+	return written_give(base, base + len);
 }
 
 /* The fastest first. */
-static long (*const drop_ways[])(int, uintptr_t, size_t) = {
+static int (*const drop_ways[])(int, uintptr_t, size_t, struct written *) = {
 	[WRITTEN_SCAN] = drop_by_scan,
 	[WRITTEN_READ] = drop_by_read,
 	[WRITTEN_ALL] = drop_all,
 };
 
-long
-written_drop_by(enum written_way way, void *base, size_t len)
+int
+written_drop_by(enum written_way way, void *base, size_t len,
+    struct written *w)
 {
-	int fd = -1;
-	long rc;
+	int fd = -1, rc;
 
+	*w = (struct written){ 0 };
 	if (way != WRITTEN_ALL) {
-		fd = open(PAGEMAP, O_RDONLY | O_CLOEXEC);
+		fd = written_pagemap();
 		if (fd < 0)
-			return -errno;
+			return fd;
 	}
-	rc = drop_ways[way](fd, (uintptr_t)base, len);
+	rc = drop_ways[way](fd, (uintptr_t)base, len, w);
 	io_close(&fd);
 	return rc;
 }
 
-long
-written_drop(void *base, size_t len)
+int
+written_drop(void *base, size_t len, struct written *w)
 {
-	long rc = -ENOTTY;
+	int rc = -ENOTTY;
 
 	if (len <= FEW_PAGES * page_size())
-		return written_drop_by(WRITTEN_ALL, base, len);
+		return written_drop_by(WRITTEN_ALL, base, len, w);
 	for (unsigned way = 0; rc < 0 && way < WRITTEN_WAYS; way++)
-		rc = written_drop_by(way, base, len);
+		rc = written_drop_by(way, base, len, w);
 	return rc;
 }
 

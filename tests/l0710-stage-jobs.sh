@@ -22,8 +22,8 @@ together() {
 	check_jobs $names
 	made=0 taken=0
 	for name in $names; do
-		made=$((made + $(result $name 'doc["stage"]["published"]')))
-		taken=$((taken + $(result $name 'doc["stage"]["taken"]')))
+		made=$((made + $(result $name 'doc["stage"]["units_published"]')))
+		taken=$((taken + $(result $name 'doc["stage"]["units"]')))
 	done
 	echo "steps of $* ms: $made units made, $taken taken"
 	[ $# -eq 1 ] || [ "$made" -lt "$taken" ] || fail "$made units were made, and $taken taken"

@@ -21,7 +21,7 @@ sizes() {
 	for name in $names; do end_job $name; done
 	check_jobs $names
 	taken=0
-	for name in $names; do taken=$((taken + $(result $name 'doc["stage"]["taken"]'))); done
+	for name in $names; do taken=$((taken + $(result $name 'doc["stage"]["units"]'))); done
 	[ $taken -gt 0 ] || fail "nothing was shared"
 	for name in $names; do
 		want=${name#b}

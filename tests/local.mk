@@ -76,6 +76,7 @@ unit_tests = \
 	%D%/unit_saved \
 	%D%/unit_line \
 	%D%/unit_waits \
+	%D%/unit_look \
 	%D%/unit_lag \
 	%D%/unit_labels \
 	%D%/unit_ledger \
@@ -212,12 +213,13 @@ scenarios = \
 	%D%/l0703-emulate-shared.sh \
 	%D%/l0705-example.sh \
 	%D%/l0604-example.sh \
+	%D%/l0701-stagejob.sh \
 	%D%/l0710-stage-jobs.sh \
 	%D%/l0711-stage-join.sh \
 	%D%/l0712-stage-batches.sh \
 	%D%/l0713-stage-hold.sh \
 	%D%/l0714-stage-streams.sh \
-	%D%/l0701-stagejob.sh \
+	%D%/l0704-top.sh \
 	%D%/n0001-failing-memory.sh \
 	%D%/n0002-failing-output.sh \
 	%D%/n0003-storm.sh \

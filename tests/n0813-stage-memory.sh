@@ -10,7 +10,7 @@ plain_job
 unit=$((batch * 32 * 32 * 3 * 4 + batch))
 
 # Room for no unit, one, and a few; kept batches take it away.
-for budget in 1k $((unit - 1)) $((unit + 4096)) $((unit * 3)); do
+for budget in 1000 $((unit - 1)) $((unit + 4096)) $((unit * 3)); do
 	DESTALL_STAGE=$budget start_hub
 	take_baseline
 	start_job a

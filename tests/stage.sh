@@ -83,6 +83,8 @@ check_jobs() {
 	for job_name; do
 		job_ledgers="$job_ledgers $job_name.ledger"
 		same_samples plain.ledger "$job_name.ledger" "job $job_name"
+		! grep -qs '"units_different": [1-9]' "$job_name.json" ||
+		    fail "job $job_name found other bytes than its own"
 		checked_jobs=$((${checked_jobs:-0} + 1))
 		checked_samples=$((${checked_samples:-0} + $(wc -l < "$job_name.ledger")))
 	done

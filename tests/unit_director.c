@@ -423,6 +423,48 @@ few_threads_make_at_a_time(void **state)
 	assert_int_equal(stand_lease(&s[1], 0, 1).unit, 2);
 }
 
+/* Two threads of one process wait at one word: each is woken for each unit. */
+static void
+threads_of_one_process_are_woken(void **state)
+{
+	struct wish w = wish_plain;
+	struct granted g;
+	uint32_t works;
+
+	(void)state;
+	w.ahead = 1;
+	attach_as(0, &w);
+	stand_begin(&s[0], 0);
+	g = stand_lease(&s[0], 0, 1);
+	assert_int_equal(stand_lease(&s[0], 0, 1).why, STAGE_WAIT);
+	works = stand_works(&s[0]);
+	stand_give_up(&s[0], &g, STAGE_ALONE);	/* the first of them ... */
+	stand_sit(&s[0], 1, 1);
+	assert_int_equal(stand_lease(&s[0], 0, 1).unit, 1);
+	stand_sit(&s[0], 2, 2);			/* ... and the second */
+	stand_tell(&s[0], MSG_NEWS);
+	guest_sync(&a);
+	assert_true(stand_works(&s[0]) != works);
+}
+
+static void
+a_pass_that_is_over_is_not_joined(void **state)
+{
+	(void)state;
+	attach_as(0, &wish_plain);
+	stand_begin(&s[0], 0);
+	stand_sit(&s[0], 99, 99);
+	stand_tell(&s[0], MSG_NEWS);
+	guest_sync(&a);
+	attach_as(1, &wish_plain);
+	assert_int_equal(s[1].is->pass, s[0].is->pass);
+	stand_sit(&s[0], 100, 99);
+	stand_tell(&s[0], MSG_NEWS);
+	guest_sync(&a);
+	attach_as(3, &wish_plain);
+	assert_true(s[3].is->pass != s[0].is->pass);
+}
+
 /*--- what the board asks for ---------------------------------------------*/
 
 static void
@@ -821,6 +863,8 @@ main(void)
 		TEST(memory_can_come_later),
 		TEST_SMALL(memory_is_within_the_budget),
 		TEST(few_threads_make_at_a_time),
+		TEST(threads_of_one_process_are_woken),
+		TEST(a_pass_that_is_over_is_not_joined),
 		TEST(only_who_waits_for_it_is_woken),
 		TEST(units_too_far_ahead_are_asked_for),
 		TEST(a_full_window_asks_for_releases),

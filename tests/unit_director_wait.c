@@ -6,7 +6,9 @@
 
 #include <config.h>
 
+#include <signal.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -178,8 +180,9 @@ who_leaves_is_answered(void **state)
 	stand_make(&s[1], 0);
 }
 
+/* It hung up, but its process lives: it may still look at what it had. */
 static void
-what_the_dead_have_made_stays(void **state)
+what_a_ghost_may_see_stays(void **state)
 {
 	uint64_t room;
 	uint32_t slot;
@@ -197,7 +200,8 @@ what_the_dead_have_made_stays(void **state)
 	stand_sit(&s[1], 5, 5);
 	for (unsigned i = 5; i < 8; i++)
 		stand_make(&s[1], i);
-	assert_int_equal(stand_map(&s[1], slot, &room), MSG_REFUSED);
+	assert_int_equal(stand_map(&s[1], slot, &room), MSG_MAPPED);
+	assert_int_equal(stat_word(&s[1], STAGE_PASS_BYTES), 8 * 8192);
 }
 
 /*--- those who are late --------------------------------------------------*/
@@ -238,6 +242,27 @@ the_late_are_not_waited_for(void **state)
 	again = stand_lease(&s[0], UNIT_BYTES, 1);
 	assert_int_equal(again.slot, g.slot);
 	assert_false(again.has_fd);
+}
+
+/* One that was stopped with all the threads that may make. */
+static void
+the_late_do_not_make(void **state)
+{
+	struct granted g[2];
+	uint32_t works;
+
+	(void)state;
+	guest_attach(&a, &wish_plain, &s[0]);
+	guest_attach(&b, &wish_plain, &s[1]);
+	stand_begin(&s[1], 0);
+	g[0] = stand_lease(&s[0], 0, 4096);
+	g[1] = stand_lease(&s[0], 0, 4096);
+	assert_int_equal(g[1].unit, 1);
+	works = stand_works(&s[1]);
+	assert_int_equal(stand_lease(&s[1], UNIT_BYTES, 1).why, STAGE_WAIT);
+	stand_wait(&s[1], 0);
+	await_work(&s[1], works);
+	assert_int_equal(stand_lease(&s[1], UNIT_BYTES, 1).unit % 2, 0);
 }
 
 static void
@@ -297,20 +322,72 @@ the_slow_are_detached(void **state)
 	    MSG_BEHIND);
 }
 
+/* Another process, which is a member, makes the first four units, keeps them,
+ * and perhaps hangs up. */
+static pid_t
+start_keeper(bool hangs_up)
+{
+	static struct guest keeper;
+	int ready[2];
+	char byte = 0;
+	pid_t pid;
+
+	assert_int_equal(pipe(ready), 0);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		guest_join(&keeper, 13);
+		guest_attach(&keeper, &wish_plain, &s[0]);
+		stand_begin(&s[0], 0);
+		for (unsigned i = 0; i < 4; i++)
+			stand_make(&s[0], i);
+		stand_sit(&s[0], 2, 0);
+		guest_sync(&keeper);
+		if (hangs_up)
+			guest_leave(&keeper);
+		_exit(write(ready[1], &byte, 1) != 1 || pause() == 0);
+	}
+	assert_int_equal(read(ready[0], &byte, 1), 1);
+	close(ready[0]);
+	close(ready[1]);
+	return pid;
+}
+
+static void
+run_until_a_keeper_dies(bool hangs_up)
+{
+	uint64_t start;
+	pid_t pid;
+
+	guest_attach(&b, &wish_plain, &s[1]);
+	assert_int_equal(stand_try_begin(&s[1], 0, 100, STAGE_LAG_WAIT,
+	    NS_PER_S, &start), MSG_BEGUN);
+	stand_sit(&s[1], 0, 0);
+	pid = start_keeper(hangs_up);
+	let_b_wait();
+	while (atomic_load(&s[1].is->nr_members) != 1)
+		usleep(100);
+	for (unsigned i = 4; i < 8; i++)
+		stand_make(&s[1], i);
+	assert_int_equal(stat_word(&s[1], STAGE_PASS_BYTES), 8 * 8192);
+	assert_int_equal(kill(pid, SIGKILL), 0);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	while (stat_word(&s[1], STAGE_PASS_BYTES) != 4 * 8192)
+		usleep(100);
+}
+
 static void
 the_slow_may_die_detached(void **state)
 {
 	(void)state;
-	fill_window(STAGE_LAG_WAIT, NS_PER_S);
-	stand_sit(&s[0], 2, 0);
-	let_b_wait();
-	await_detached(&s[0]);
-	for (unsigned i = 4; i < 8; i++)
-		stand_make(&s[1], i);
-	assert_int_equal(stat_word(&s[1], STAGE_PASS_BYTES), 8 * 8192);
-	guest_leave(&a);
-	while (stat_word(&s[1], STAGE_PASS_BYTES) != 4 * 8192)
-		usleep(100);
+	run_until_a_keeper_dies(false);
+}
+
+static void
+a_ghost_is_watched(void **state)
+{
+	(void)state;
+	run_until_a_keeper_dies(true);
 }
 
 /* It takes, slowly: that is no reason by this policy. */
@@ -418,11 +495,13 @@ main(void)
 		TEST(a_lease_of_the_dead_is_free),
 		TEST(they_die_asking),
 		TEST(who_leaves_is_answered),
-		TEST(what_the_dead_have_made_stays),
+		TEST(what_a_ghost_may_see_stays),
 		TEST(the_late_are_not_waited_for),
+		TEST(the_late_do_not_make),
 		TEST(the_late_may_give_up),
 		TEST(the_slow_are_detached),
 		TEST(the_slow_may_die_detached),
+		TEST(a_ghost_is_watched),
 		TEST(who_takes_is_waited_for),
 		TEST(nobody_waits_for_its_own_job),
 		TEST(circles_are_broken),

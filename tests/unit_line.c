@@ -586,6 +586,12 @@ who_blocks_whom(void **state)
 	progress(a, 5, 3, 5);
 	assert_true(line_is_blocked(&line, a));
 	assert_int_equal(line_blocker(&line, LINE_NOBODY), a);
+	assert_true(line_keeps(&line, a));
+	progress(a, 5, 3, LINE_ANY);
+	assert_false(line_keeps(&line, a));
+	progress(a, 5, 5, 5);
+	assert_false(line_keeps(&line, a));
+	assert_false(line_is_blocked(&line, a));
 	line_detach(&line, a);
 	assert_false(line_is_blocked(&line, a));
 	assert_int_equal(line_blocker(&line, LINE_NOBODY), LINE_NOBODY);

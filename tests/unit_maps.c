@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * unit_maps.c: tests of stage/maps.c and stage/written.c: what a job writes to
- * a batch, keeps of it and passes on to its children, and what comes into the
+ * unit_maps.c: tests of stage/maps*.c, written.c and watch.c: what a job writes
+ * to a batch, keeps of it and passes on to its children, and what comes into the
  * slot meanwhile.
  */
 
@@ -11,16 +11,21 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/io.h"
 #include "base/memfd.h"
+#include "stage/written.h"
 #include "tests/harness/unit.h"
 
 #define PAGES	100u
@@ -204,7 +209,9 @@ drop_by(enum written_way way, size_t stride)
 {
 	struct map *map;
 	struct slot s;
-	long nr = stride == 0 ? 0 : (long)((PAGES + stride - 1) / stride), rc;
+	size_t nr = stride == 0 ? 0 : (PAGES + stride - 1) / stride;
+	struct written w;
+	int rc;
 
 	setup();
 	new_slot(&s, SLOT, PAGES);
@@ -214,10 +221,10 @@ drop_by(enum written_way way, size_t stride)
 	write_pages(map->base, s.len, stride);
 	/* Nothing happens where there is no swap space. */
 	(void)madvise(map->base, s.len / 2, MADV_PAGEOUT);
-	rc = written_drop_by(way, map->base, s.len);
-	if (rc >= 0) {
+	rc = written_drop_by(way, map->base, s.len, &w);
+	if (rc == 0) {
 		assert_int_equal(nr_other_pages(map->base, s.len, 'a'), 0);
-		assert_int_equal(rc, way == WRITTEN_ALL ? 0 : nr);
+		assert_int_equal(w.own, way == WRITTEN_ALL ? 0 : nr);
 	} else	/* Linux < 6.7 */
 		assert_true(way == WRITTEN_SCAN && rc == -ENOTTY);
 	end(&s);
@@ -311,6 +318,219 @@ locked_memory_is_dropped(void **state)
 		map = hold_map(&s);
 		assert_int_equal(nr_other_pages(map->base, s.len, 'b'), 0);
 	}
+	end(&s);
+}
+
+/*--- maps that are watched -----------------------------------------------*/
+
+/* Linux >= 6.7, and the process may. */
+static bool
+can_watch(void)
+{
+	struct watch w = { 0 };
+	void *p = mmap(NULL, page, PROT_READ | PROT_WRITE,
+	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	int rc = watch_add(&w, p, page);
+
+	munmap(p, page);
+	watch_end(&w);
+	return rc == 0;
+}
+
+/* A job that reads only: after some units the kernel watches for it. */
+static struct map *
+watched_map(struct slot *s)
+{
+	struct map *map = NULL;
+
+	setup();
+	new_slot(s, SLOT, PAGES);
+	for (char c = 'a'; c < 'f'; c++) {
+		memset(s->bytes, c, s->len);
+		map = hold_map(s);
+		assert_int_equal(nr_other_pages(map->base, s->len, c), 0);
+		assert_false(maps_release(maps, map));
+	}
+	assert_int_equal(map->is_watched, can_watch());
+	return map;
+}
+
+/* As often as it takes to see that nothing of it stays. */
+static void
+write_and_look(struct slot *s, size_t stride)
+{
+	for (unsigned i = 0; i < 4; i++) {
+		char c = (char)('A' + i);
+		struct map *map = hold_map(s);
+
+		write_pages(map->base, s->len, stride);
+		(void)maps_release(maps, map);
+		memset(s->bytes, c, s->len);
+		map = hold_map(s);
+		assert_int_equal(nr_other_pages(map->base, s->len, c), 0);
+		(void)maps_release(maps, map);
+	}
+}
+
+/* Also in the unit after which it is. */
+static void
+nothing_of_before_stays(void **state)
+{
+	struct slot s;
+
+	(void)state;
+	for (unsigned first = 0; first < 5; first++) {
+		setup();
+		new_slot(&s, SLOT, PAGES);
+		for (unsigned i = 0; i < 5; i++) {
+			struct map *map;
+
+			memset(s.bytes, 'a' + (int)i, s.len);
+			map = hold_map(&s);
+			assert_int_equal(nr_other_pages(map->base, s.len,
+			    (char)('a' + i)), 0);
+			if (i == first)
+				write_pages(map->base, s.len, 30);
+			(void)maps_release(maps, map);
+		}
+		end(&s);
+	}
+}
+
+static void
+one_that_is_watched_shows_what_is_new(void **state)
+{
+	struct slot s;
+
+	(void)state;
+	for (size_t k = 0; k < sizeof strides / sizeof strides[0]; k++) {
+		(void)watched_map(&s);
+		write_and_look(&s, strides[k]);
+		end(&s);
+	}
+}
+
+/* What was not there when it began, and what is locked, or went for a moment. */
+static void
+pages_come_and_go_while_they_are_watched(void **state)
+{
+	struct map *map;
+	struct slot s;
+
+	(void)state;
+	map = watched_map(&s);
+	for (char c = 'A'; c < 'D'; c++) {
+		memset(s.bytes, c, s.len);
+		assert_int_equal(madvise(map->base, s.len / 2,
+		    c == 'B' ? MADV_PAGEOUT : MADV_DONTNEED), 0);
+		map = hold_map(&s);
+		assert_int_equal(nr_other_pages(map->base, s.len, c), 0);
+		((char *)map->base)[3 * page] = 'w';
+		(void)maps_release(maps, map);
+	}
+	assert_int_equal(nr_other_pages(map->base, s.len, 'C'), 0);
+	end(&s);
+}
+
+static void
+who_writes_much_is_not_watched(void **state)
+{
+	struct map *map;
+	struct slot s;
+
+	(void)state;
+	map = watched_map(&s);
+	maps_hold(map, s.len);
+	write_pages(map->base, s.len, 10);
+	assert_false(maps_release(maps, map));
+	assert_false(map->is_watched);
+	maps_hold(map, s.len);
+	write_pages(map->base, s.len, 2);
+	assert_true(maps_release(maps, map));
+	end(&s);
+}
+
+/* All that it does not know, and a file of its own under the same number. */
+static void
+a_program_may_close_the_descriptor(void **state)
+{
+	int own = memfd_create("own", MFD_CLOEXEC), fd = -1;
+	struct rlimit most;
+	struct slot s;
+
+	(void)state;
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &most), 0);
+	(void)watched_map(&s);
+	for (rlim_t i = most.rlim_cur; fd < 0 && i-- > 3;)
+		if ((int)i != s.fd && (int)i != own &&
+		    fcntl((int)i, F_GETFD) >= 0)
+			fd = (int)i;
+	if (can_watch())
+		assert_int_equal(dup2(own, fd), fd);
+	write_and_look(&s, 50);
+	end(&s);
+	if (fd >= 0)
+		assert_int_equal(close(fd), 0);
+	close(own);
+}
+
+/* A call that the kernel is told to end the process for. */
+static int
+forbid(int call)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
+		    offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)call, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = { .len = 4, .filter = code };
+
+	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 ?
+	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) : -1;
+}
+
+static void
+what_is_forbidden_is_not_tried(void **state)
+{
+	pid_t pid = fork();
+	struct slot s;
+	int status;
+
+	(void)state;
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		if (forbid(SYS_userfaultfd) != 0)
+			_exit(0);
+		setup();
+		new_slot(&s, SLOT, PAGES);
+		for (unsigned i = 0; i < 5; i++) {
+			struct map *map = hold_map(&s);
+
+			(void)nr_other_pages(map->base, s.len, 0);
+			maps_release(maps, map);
+		}
+		_exit(0);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+}
+
+static void
+one_that_is_watched_can_be_kept(void **state)
+{
+	struct map *map;
+	struct slot s;
+
+	(void)state;
+	map = watched_map(&s);
+	memset(s.bytes, 'A', s.len);
+	maps_hold(map, s.len);
+	((char *)map->base)[0] = 'w';
+	assert_int_equal(maps_make_private(maps, map, NULL), 0);
+	memset(s.bytes, 'B', s.len);
+	assert_int_equal(nr_other_pages(map->base, s.len, 'A'), 1);
 	end(&s);
 }
 
@@ -531,6 +751,10 @@ memory_of_copies_is_used_again(void **state)
 		assert_false(maps_release(maps, map));
 	}
 	assert_false(is_mapped(at));
+	a = maps_copy(maps, page);
+	at = a->base;
+	assert_false(maps_release(maps, a));
+	assert_true(is_mapped(at));
 	end(&s);
 }
 
@@ -806,6 +1030,13 @@ UNIT_MAIN(UNIT(what_a_job_writes_is_its_own),
     UNIT(other_pages_stay),
     UNIT(no_descriptor_is_needed),
     UNIT(locked_memory_is_dropped),
+    UNIT(nothing_of_before_stays),
+    UNIT(one_that_is_watched_shows_what_is_new),
+    UNIT(pages_come_and_go_while_they_are_watched),
+    UNIT(who_writes_much_is_not_watched),
+    UNIT(a_program_may_close_the_descriptor),
+    UNIT(what_is_forbidden_is_not_tried),
+    UNIT(one_that_is_watched_can_be_kept),
     UNIT(a_kept_batch_stays_as_it_is),
     UNIT(one_that_the_job_forbade_to_write_cannot),
     UNIT(no_write_is_lost_while_it_becomes_private),

@@ -528,6 +528,42 @@ the_slow_is_detached(void **state)
 	begin(&b);
 }
 
+/* Its slot stays as it is, although the pass was closed. */
+static void
+what_cannot_be_made_private_stays(void **state)
+{
+	struct ds_taken kept, t;
+	struct ds_lease l;
+
+	(void)state;
+	join_with(&a, "s", "4", "detach:10ms");
+	join_with(&b, "s", "4", "detach:10ms");
+	begin(&a);
+	begin(&b);
+	make(&a, 0);
+	take(&b, 0, &kept);
+	assert_int_equal(mprotect(kept.bytes, kept.len, PROT_READ), 0);
+	ds_pass_end(b.pass);
+	assert_int_equal(b.pass->is, OWES_END);
+	ds_pass_close(&b.pass);
+	assert_non_null(b.stage->closed);
+	for (uint64_t i = 0; i < UNITS; i++) {
+		while (ds_pass_take(a.pass, i, 5, &t, &err) == DS_TAKE_WAIT) {
+			if (ds_pass_lease(a.pass, 0, &l, &err) == 1)
+				publish(&a, &l);
+		}
+		check_unit(&t, i);
+		ds_stage_release(a.stage, &t);
+		check_unit(&kept, 0);
+	}
+	assert_int_equal(mprotect(kept.bytes, kept.len,
+	    PROT_READ | PROT_WRITE), 0);
+	ds_stage_release(b.stage, &kept);
+	assert_null(b.stage->closed);
+	party_attend(&b, 1);
+	begin(&b);
+}
+
 /*--- no memory -----------------------------------------------------------*/
 
 static void
@@ -771,6 +807,7 @@ main(void)
 		STAGE_UNIT(two_streams_of_one_connection),
 		STAGE_UNIT(one_who_keeps_all_holds_nobody_up),
 		STAGE_UNIT(the_slow_is_detached),
+		STAGE_UNIT(what_cannot_be_made_private_stays),
 		STAGE_UNIT(without_memory_each_makes_its_own),
 		STAGE_UNIT(what_is_too_large_each_makes_itself),
 		STAGE_UNIT(what_is_held_survives_a_fork),

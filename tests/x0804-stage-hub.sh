@@ -27,6 +27,7 @@ while [ $round -lt "$(scale 3)" ]; do
 	round=$((round + 1))
 	start_hub
 	for name in a b c; do start_job $name --step-ms 4; done
+	for name in a b c; do await_lines $name.ledger 1; done
 	choose_time 150
 	kill_hub
 	hubs=$((hubs + 1))

@@ -26,6 +26,8 @@
 
 #define JOBS_MAX	256u
 #define TINY		64u	/* bytes */
+#define WARM_UP		256u	/* units that are not counted: all slots are
+				 * there then, and mapped */
 
 /* Shared by all processes of a run. */
 struct result {
@@ -52,7 +54,7 @@ start_run(unsigned jobs, uint64_t units, uint64_t pace_ns, unsigned makers)
 	if (run == MAP_FAILED)
 		give_up("memory", strerror(errno));
 	run->jobs = jobs;
-	run->units = units;
+	run->units = WARM_UP + units;
 	run->pace_ns = pace_ns;
 	run->makers = makers;
 	for (unsigned i = 0; i < jobs; i++)
@@ -84,12 +86,15 @@ keep_pace(uint64_t begin_ns)
 }
 
 static void
-note_late(struct result *r, const void *bytes)
+note_late(struct result *r, uint64_t unit, const void *bytes)
 {
-	uint64_t at;
+	uint64_t at, now = clock_now_ns();
 
 	memcpy(&at, bytes, sizeof at);
-	hist_add(&r->late, clock_now_ns() - at);
+	if (unit == WARM_UP)
+		r->begin_ns = now;
+	if (unit >= WARM_UP)
+		hist_add(&r->late, now - at);
 }
 
 static void
@@ -109,8 +114,8 @@ print_run(void)
 	}
 	printf("{\"deliveries_per_s\": %.0f, \"p50_us\": %.1f, "
 	    "\"p99_us\": %.1f, \"max_us\": %.1f, \"made_alone\": %llu}\n",
-	    (double)(run->jobs * run->units) / (double)(end_ns - begin_ns) *
-	    1e9, us(all, 0.5), us(all, 0.99), us(all, 1),
+	    (double)(run->jobs * (run->units - WARM_UP)) /
+	    (double)(end_ns - begin_ns) * 1e9, us(all, 0.5), us(all, 0.99), us(all, 1),
 	    (unsigned long long)alone);
 }
 
@@ -185,7 +190,7 @@ take_all(struct seat_at *s, struct result *r)
 		}
 		if (rc != DS_TAKEN)
 			give_up("take", rc < 0 ? err.text : "in vain");
-		note_late(r, t.bytes);
+		note_late(r, u, t.bytes);
 		ds_stage_release(s->stage, &t);
 		ds_pass_delivered(s->pass, 1);
 	}
@@ -204,7 +209,7 @@ share_job(unsigned i)
 	setenv("DESTALL_JOB", job, 1);
 	sit_down(&s, run->units, TINY, "16", "64");
 	meet();
-	r->begin_ns = m.begin_ns = clock_now_ns();
+	m.begin_ns = clock_now_ns();
 	m.pass = s.pass;
 	if (i < run->makers && pthread_create(&thread, NULL, make, &m) != 0)
 		give_up("thread", strerror(errno));
@@ -249,18 +254,19 @@ static void
 pipe_job(unsigned i)
 {
 	struct result *r = &run->result[i];
+	uint64_t begin_ns;
 	char unit[TINY];
 	pthread_t thread;
 
 	meet();
-	r->begin_ns = clock_now_ns();
+	begin_ns = clock_now_ns();
 	if (i == 0 && pthread_create(&thread, NULL, write_all,
-	    &r->begin_ns) != 0)
+	    &begin_ns) != 0)
 		give_up("thread", strerror(errno));
 	for (uint64_t u = 0; u < run->units; u++) {
 		if (read(ends[i][0], unit, TINY) != TINY)
 			give_up("pipe", strerror(errno));
-		note_late(r, unit);
+		note_late(r, u, unit);
 	}
 	r->end_ns = clock_now_ns();
 	if (i == 0)

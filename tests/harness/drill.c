@@ -272,9 +272,6 @@ await_batch(struct job *j, uint64_t killed_ns, uint64_t *last_ns,
 {
 	uint64_t stamp;
 
-	/* It had none before, and so it waits for no other's. */
-	if (j->before == 0)
-		return true;
 	while ((stamp = find_stamp(j, killed_ns)) == 0) {
 		if (clock_now_ns() > killed_ns + HANG_NS) {
 			complain("job %u: no batch", j->number);
@@ -304,9 +301,10 @@ kill_one(struct job *victim, pid_t pid)
 		complain("cannot kill %d: %s", (int)pid, strerror(errno));
 		return false;
 	}
+	/* Who had none before waits for nobody's. */
 	for (unsigned i = 0; i < plan.jobs; i++) {
-		if (&jobs[i] != victim && jobs[i].pid != 0 &&
-		    !await_batch(&jobs[i], killed_ns, &last_ns, &survivors))
+		if (&jobs[i] != victim && jobs[i].before > 0 &&
+		    jobs[i].pid != 0 && !await_batch(&jobs[i], killed_ns, &last_ns, &survivors))
 			return false;
 	}
 	if (survivors > 0)
@@ -339,10 +337,25 @@ kill_jobs(void)
 	return true;
 }
 
+/* Until each has had a batch: one that has not even asked for the hub could not
+ * miss it. */
+static bool
+await_first(void)
+{
+	uint64_t since_ns = clock_now_ns(), last_ns = 0;
+	unsigned nr = 0;
+
+	for (unsigned i = 0; i < plan.jobs; i++) {
+		if (!await_batch(&jobs[i], since_ns, &last_ns, &nr))
+			return false;
+	}
+	return true;
+}
+
 static bool
 kill_hub(void)
 {
-	if (!fill_up())
+	if (!fill_up() || !await_first())
 		return false;
 	pause_a_while();
 	return kill_one(NULL, plan.hub);

@@ -11,7 +11,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -201,7 +200,7 @@ slotshub_memory(void)
 		to[n] = '\0';
 		if (strncmp(to, "/memfd:destall slot", 19) != 0)
 			continue;
-		if (fstat(atoi(e->d_name), &st) != 0)
+		if (fstatat(dirfd(dir), e->d_name, &st, 0) != 0)
 			continue;	/* the helper has freed it */
 		while (i < nr && seen[i] != st.st_ino)
 			i++;

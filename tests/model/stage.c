@@ -22,19 +22,113 @@
 #define LIMIT	UINT64_C(3000000)	/* states */
 
 const struct stage_config stage_configs[] = {
+	/* Two jobs: one dies at any point, is late once, or fails once. */
 	{ .name = "pair", .units = 2, .window = 2, .ahead = 2, .budget = 2,
+	  .lates = 1, .fails = 1, .joined = 2,
 	  .person = {
-		{ .job = 1, .seats = { 1 }, .threads = 1, },
+		{ .job = 1, .seats = { 1 }, .threads = 1, .mortal = true,
+		  .keeps = RELEASES_AFTER },
 		{ .job = 2, .seats = { 1 }, .threads = 1 },
 	} },
-	{ .name = "pair3", .units = 3, .window = 2, .ahead = 2, .budget = 2,
+	/* More units than the window. */
+	{ .name = "window", .units = 3, .window = 2, .ahead = 1, .budget = 2,
+	  .joined = 2, .splits = true,
 	  .person = {
-		{ .job = 1, .seats = { 1 }, .threads = 1, },
+		{ .job = 1, .seats = { 1 }, .threads = 1, .mortal = true,
+		  .keeps = RELEASES_AFTER },
 		{ .job = 2, .seats = { 1 }, .threads = 1 },
 	} },
-	{ .name = "pair3m", .units = 3, .window = 2, .ahead = 2, .budget = 2,
+	/* One joins an ordered stream late, one wherever it can. */
+	{ .name = "ordered", .units = 3, .window = 1, .ahead = 1, .budget = 2,
+	  .joined = 1,
 	  .person = {
-		{ .job = 1, .seats = { 1 }, .threads = 1, .mortal = true},
+		{ .job = 1, .seats = { 1 }, .at = AT(0), .threads = 1,
+		  .leaves = true },
+		{ .job = 2, .seats = { 1 }, .at = AT(0), .threads = 1,
+		  .mortal = true },
+	} },
+	{ .name = "join", .units = 4, .window = 2, .ahead = 2, .budget = 2,
+	  .joined = 1,
+	  .person = {
+		{ .job = 1, .seats = { 1 }, .threads = 1, .quits = true,
+		  .leaves = true },
+		{ .job = 2, .seats = { 1 }, .threads = 1 },
+	} },
+	/* Kept batches; memory that is mapped, and wanted elsewhere. */
+	{ .name = "keep", .units = 3, .window = 1, .ahead = 1, .budget = 1,
+	  .joined = 2, .maps = true, .splits = true,
+	  .person = {
+		{ .job = 1, .seats = { 1 }, .threads = 1, .keeps = KEEPS_ALL },
+		{ .job = 2, .seats = { 1 }, .threads = 1,
+		  .keeps = KEEPS_FIRST },
+	} },
+	/* The slow are detached, at any time and while they take. */
+	{ .name = "detach", .units = 3, .window = 1, .ahead = 2, .budget = 2,
+	  .joined = 2, .lag = 2,
+	  .person = {
+		{ .job = 1, .seats = { 1 }, .threads = 1 },
+		{ .job = 2, .seats = { 1 }, .threads = 1, .mortal = true,
+		  .keeps = RELEASES_AFTER },
+	} },
+	/* One is stopped. */
+	{ .name = "stop", .units = 3, .window = 2, .ahead = 2, .budget = 3,
+	  .joined = 2, .lag = 1,
+	  .person = {
+		{ .job = 1, .seats = { 1 }, .threads = 1 },
+		{ .job = 2, .seats = { 1 }, .threads = 1, .stops = true },
+	} },
+	/* Several makers in one process; late ones. */
+	{ .name = "threads", .units = 3, .window = 2, .ahead = 2, .budget = 3,
+	  .joined = 2, .lates = 1,
+	  .person = {
+		{ .job = 1, .seats = { 1 }, .threads = 2 },
+		{ .job = 2, .seats = { 1 }, .threads = 0 },
+	} },
+	/* A job of a process that takes and one that makes; another job. */
+	{ .name = "workers", .units = 2, .window = 1, .ahead = 1, .budget = 2,
+	  .joined = 3,
+	  .person = {
+		{ .job = 1, .seats = { 1 } },
+		{ .job = 1, .seats = { 1 }, .threads = 1, .no_member = true,
+		  .mortal = true, .stops = true },
+		{ .job = 2, .seats = { 1 }, .threads = 1 },
+	} },
+	/* Two jobs with two streams each. */
+	{ .name = "1:1", .units = 2, .window = 1, .ahead = 1, .budget = 4,
+	  .joined = 2,
+	  .person = {
+		{ .job = 1, .seats = { 1, 2 }, .threads = 2, .pattern = "01" },
+		{ .job = 2, .seats = { 1, 2 }, .threads = 0, .pattern = "10" },
+	} },
+	{ .name = "1:2", .units = 2, .window = 1, .ahead = 1, .budget = 4,
+	  .joined = 2,
+	  .person = {
+		{ .job = 1, .seats = { 1, 2 }, .threads = 2, .pattern = "01" },
+		{ .job = 2, .seats = { 1, 2 }, .threads = 0,
+		  .pattern = "011" },
+	} },
+	/* An iterator within another one of the same loader. */
+	{ .name = "nested", .units = 2, .window = 1, .ahead = 1, .budget = 2,
+	  .joined = 2,
+	  .person = {
+		{ .job = 1, .seats = { 1, 1 }, .threads = 1,
+		  .pattern = "011" },
+		{ .job = 2, .seats = { 1 }, .threads = 1 },
+	} },
+	/* A job of two processes that go in step, and one that takes from both
+	 * streams. */
+	{ .name = "ranks", .units = 2, .window = 1, .ahead = 1, .budget = 4,
+	  .joined = 3, .lockstep = true,
+	  .person = {
+		{ .job = 1, .seats = { 1 }, .threads = 1 },
+		{ .job = 1, .seats = { 2 }, .threads = 1 },
+		{ .job = 2, .seats = { 1, 2 }, .pattern = "10" },
+	} },
+	/* Epochs: between them nobody is waited for. */
+	{ .name = "epochs", .units = 2, .window = 1, .ahead = 1, .budget = 3,
+	  .joined = 2,
+	  .person = {
+		{ .job = 1, .seats = { 1, 2 }, .threads = 2, .leaves = true },
 		{ .job = 2, .seats = { 1 }, .threads = 1 },
 	} },
 	{ .name = NULL },
@@ -187,7 +281,7 @@ main(int argc, char **argv)
 		}
 	}
 	for (const struct stage_config *c = stage_configs;
-	    c->name != NULL && good; c++) {
+	    c->name != NULL; c++) {
 		struct stage_config cfg = *c;
 
 		if (only != NULL ? strcmp(only, c->name) != 0 :
@@ -195,7 +289,7 @@ main(int argc, char **argv)
 			continue;
 		any = true;
 		cfg.broken = broken;
-		good = run(&cfg);
+		good &= run(&cfg);
 	}
 	return good && any ? 0 : 1;
 }

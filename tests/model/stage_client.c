@@ -10,6 +10,8 @@
 
 #include <string.h>
 
+#include "base/must.h"
+
 static uint8_t
 all_units(const struct stage_turn *t)
 {
@@ -136,7 +138,8 @@ begin(struct stage_world *w, struct stage_turn *t, unsigned p, unsigned s,
 	struct m_seat *seat = &m->seat[s];
 	int start;
 
-	if (!is_turn(w, t, p, s) || seat->phase != ATTACHED ||
+	if (!can_run(w, p) || seat->phase != ATTACHED ||
+	    (turn_of(w, t, p) != s && t->cfg->person[p].pattern == NULL) ||
 	    m->queue[0].what != NOTHING || is_live_anywhere(m) != live)
 		return false;
 	start = hub_begin(w, t, p, s, seat->at == AT_ANY ? AT_ANY :
@@ -158,7 +161,7 @@ begin(struct stage_world *w, struct stage_turn *t, unsigned p, unsigned s,
 }
 
 /* One that is away may come or not; one that is waited for elsewhere goes on. */
-bool
+static bool
 come_attach(struct stage_world *w, struct stage_turn *t, unsigned p,
     unsigned s)
 {
@@ -172,7 +175,7 @@ go_on_attach(struct stage_world *w, struct stage_turn *t, unsigned p,
 	return attach(w, t, p, s, true);
 }
 
-bool
+static bool
 come_begin(struct stage_world *w, struct stage_turn *t, unsigned p, unsigned s)
 {
 	return begin(w, t, p, s, false);
@@ -183,6 +186,21 @@ go_on_begin(struct stage_world *w, struct stage_turn *t, unsigned p,
     unsigned s)
 {
 	return begin(w, t, p, s, true);
+}
+
+/* At the beginning of time: at its first seat, or at all that it takes from in
+ * turns. */
+void
+client_join(struct stage_world *w, struct stage_turn *t, unsigned p)
+{
+	const struct stage_person *c = &t->cfg->person[p];
+
+	for (unsigned s = 0; s < SEATS && c->seats[s] != 0; s++) {
+		if (s > 0 && c->pattern == NULL)
+			break;
+		must(attach(w, t, p, s, s > 0));
+		must(c->no_member || begin(w, t, p, s, s > 0));
+	}
 }
 
 static bool
@@ -296,7 +314,8 @@ release(struct stage_world *w, struct stage_turn *t, unsigned p, unsigned b)
 	unsigned keeps = t->cfg->person[p].keeps, first = 0;
 
 	if (!can_run(w, p) || seat->held[u] == 0 || keeps == KEEPS_ALL ||
-	    seat->taking != READY)
+	    w->person[p].seat[0].taking != READY ||
+	    w->person[p].seat[1].taking != READY)
 		return false;
 	while (seat->held[first] == 0)
 		first++;

@@ -278,9 +278,22 @@ ask_for_private(struct hub_turn *h, unsigned first)
 		}
 }
 
-/* What the idle makers need to go on: what is to be told. */
 static void
-show_needs(struct hub_turn *h)
+show_needs(struct hub_turn *h, unsigned taken, unsigned released)
+{
+	struct m_pass *m = &h->w->pass[h->pass];
+
+	if (released != NEVER)
+		ask_for_private(h, released);
+	m->need_taken = (uint8_t)taken;
+	m->need_released = (uint8_t)released;
+	m->recheck = m->to_take = m->to_release = 0;
+}
+
+/* What the idle makers need to go on: that is to be told.  It is shown at once,
+ * or after seats may have changed. */
+static void
+find_needs(struct hub_turn *h)
 {
 	struct m_pass *m = &h->w->pass[h->pass];
 	enum line_answer answer = line_would_lease(&h->v.line);
@@ -290,16 +303,15 @@ show_needs(struct hub_turn *h)
 		taken = (unsigned)line_lead(&h->v.line) + 1;
 	if ((has_idle(h, false) && answer == LINE_FULL) ||
 	    somebody_needs_room(h->w))
-		released = (unsigned)(breaks(h->t, BREAK_NEED_BASE) ?
-		    h->v.line.base : line_first(&h->v.line));
-	if (released != NEVER)
-		ask_for_private(h, released);
-	if ((taken != m->need_taken && taken != NEVER) ||
-	    (released != m->need_released && released != NEVER))
-		m->recheck = h->t->cfg->splits &&
-		    !breaks(h->t, BREAK_NO_RECHECK);
-	m->need_taken = (uint8_t)taken;
-	m->need_released = (uint8_t)released;
+		released = (unsigned)line_first(&h->v.line);
+	if (!h->t->cfg->splits || (taken == NEVER && released == NEVER) ||
+	    (taken == m->need_taken && released == m->need_released)) {
+		show_needs(h, taken, released);
+		return;
+	}
+	m->recheck = 1;
+	m->to_take = (uint8_t)taken;
+	m->to_release = (uint8_t)released;
 }
 
 /* The end of every turn that may have changed something. */
@@ -309,7 +321,7 @@ settle(struct hub_turn *h)
 	put_unpinned(h);
 	if (line_can_lease(&h->v.line))
 		(void)wake_maker(h, false);
-	show_needs(h);
+	find_needs(h);
 	end_turn(h);
 }
 
@@ -368,6 +380,19 @@ check_lease(struct hub_turn *h, uint64_t unit, uint64_t lead)
 		h->t->step->broken = "6: a unit is leased too far ahead";
 }
 
+/* In the passes that had no turn, too. */
+static void
+show_need_of_room(struct stage_world *w, struct stage_turn *t, unsigned but)
+{
+	struct hub_turn h;
+
+	for (unsigned pass = 0; pass < PASSES; pass++)
+		if (pass != but && w->pass[pass].lives) {
+			begin_turn(&h, w, t, pass);
+			settle(&h);
+		}
+}
+
 /* There is no memory: those of the same job at this pass may have to make what
  * they wait for. */
 static void
@@ -383,8 +408,6 @@ refuse_room(struct hub_turn *h, unsigned p, struct m_thread *th)
 				h->w->person[q].seat[s].self = 1;
 				wake_taker(h, q, s);
 			}
-	for (unsigned pass = 0; pass < PASSES; pass++)
-		h->w->pass[pass].recheck |= h->w->pass[pass].lives;
 }
 
 static void
@@ -465,6 +488,8 @@ hub_lease(struct stage_world *w, struct stage_turn *t, unsigned p,
 		    answer == LINE_OVER ? "all is made" : "not yet");
 	}
 	settle(&h);
+	if (th->no_room)
+		show_need_of_room(w, t, h.pass);
 }
 
 /*--- messages ------------------------------------------------------------*/
@@ -607,15 +632,19 @@ reap(struct stage_world *w, struct stage_turn *t, unsigned p, unsigned b)
 static bool
 recheck(struct stage_world *w, struct stage_turn *t, unsigned pass, unsigned b)
 {
+	struct m_pass *m = &w->pass[pass];
 	struct hub_turn h;
 
 	(void)b;
-	if (!w->pass[pass].recheck)
+	if (!m->recheck)
 		return false;
-	say(t, "the hub looks at the seats of pass %u once more", pass);
-	w->pass[pass].recheck = 0;
+	say(t, "the hub shows what it needs in pass %u", pass);
 	begin_turn(&h, w, t, pass);
-	settle(&h);
+	show_needs(&h, m->to_take, m->to_release);
+	if (!breaks(t, BREAK_NO_RECHECK)) {
+		say(t, " and looks at the seats once more");
+		settle(&h);
+	}
 	return true;
 }
 
@@ -714,10 +743,10 @@ detach(struct stage_world *w, struct stage_turn *t, unsigned pass,
 
 #define EDGES	(PASSES * PLACES * PLACES)
 
-/* Who waits for whom in a pass; own job: the edge comes first. */
+/* Who waits for whom in a pass, those who only keep something included? */
 static void
 find_edges(struct stage_world *w, struct stage_turn *t, unsigned pass,
-    struct wait_edge *edges, uint32_t *nr)
+    bool keepers, struct wait_edge *edges, uint32_t *nr)
 {
 	struct hub_turn h;
 	uint32_t q;
@@ -732,7 +761,8 @@ find_edges(struct stage_world *w, struct stage_turn *t, unsigned pass,
 		    q != LINE_NOBODY; q = line_blocker(&h.v.line, q)) {
 			bool own = h.v.place[p].job == h.v.place[q].job;
 
-			if (q == p || (own && breaks(t, BREAK_WAIT_OWN_JOB)))
+			if ((own && breaks(t, BREAK_WAIT_OWN_JOB)) ||
+			    (!keepers && line_keeps(&h.v.line, q)))
 				continue;
 			edges[(*nr)++] = (struct wait_edge){
 				h.v.place[p].job, h.v.place[q].job, pass, q
@@ -751,7 +781,7 @@ judge(struct stage_world *w, struct stage_turn *t, unsigned a, unsigned b)
 	(void)a;
 	(void)b;
 	for (unsigned pass = 0; pass < PASSES; pass++)
-		find_edges(w, t, pass, edges, &nr);
+		find_edges(w, t, pass, false, edges, &nr);
 	found = waits_cycle(edges, nr, mark);
 	if (found < 0)
 		return false;
@@ -772,7 +802,7 @@ lose_patience(struct stage_world *w, struct stage_turn *t, unsigned pass,
 
 	if (t->cfg->lag == 0)
 		return false;
-	find_edges(w, t, pass, edges, &nr);
+	find_edges(w, t, pass, true, edges, &nr);
 	for (uint32_t i = 0; i < nr; i++) {
 		if (edges[i].place != place ||
 		    (t->cfg->lag == 1 && !is_stopped(w, pass, place)))

@@ -24,7 +24,7 @@ const char *const stage_break_names[STAGE_BREAKS] = {
 	"nothing", "retire-early", "no-quarantine", "no-generation",
 	"wait-own-job", "no-cycle", "reuse-late-slot", "pin-none", "lost-wake",
 	"no-recheck", "look-order", "no-private", "wake-no-maker", "away",
-	"need-base", "stopped-maker",
+	"stopped-maker",
 };
 
 bool
@@ -147,11 +147,8 @@ stage_start(const struct stage_config *cfg, struct stage_world *w)
 	w->people = (uint8_t)stage_people(cfg);
 	for (unsigned p = 0; p < w->people; p++)
 		start_person(cfg, p, &w->person[p]);
-	for (unsigned p = 0; p < cfg->joined; p++) {
-		must(come_attach(w, &t, p, 0));
-		if (!cfg->person[p].no_member)
-			must(come_begin(w, &t, p, 0));
-	}
+	for (unsigned p = 0; p < cfg->joined; p++)
+		client_join(w, &t, p);
 }
 
 unsigned

@@ -67,14 +67,12 @@ enum stage_break {
 	BREAK_REUSE_LATE_SLOT,	/* a late lease's slot is free at once */
 	BREAK_PIN_NONE,		/* what a DETACHED place holds is free at once */
 	BREAK_LOST_WAKE,	/* a member looks first, then says that it waits */
-	BREAK_NO_RECHECK,	/* the hub says what it needs, and looks at no
+	BREAK_NO_RECHECK,	/* the hub shows what it needs, and looks at no
 				 * seat after that */
 	BREAK_LOOK_ORDER,	/* a member looks at its state before the unit */
 	BREAK_NO_PRIVATE,	/* a kept unit is never made private */
 	BREAK_WAKE_NO_MAKER,	/* a lease that is free again wakes nobody */
 	BREAK_AWAY,		/* a member that ended is waited for */
-	BREAK_NEED_BASE,	/* the hub waits for base to be released, which
-				 * all have released */
 	BREAK_STOPPED_MAKER,	/* a maker that was woken and does not ask is
 				 * relied on */
 	STAGE_BREAKS
@@ -111,7 +109,7 @@ struct stage_config {
 	uint8_t	lag;			/* 1: who is stopped is detached when it
 					 * is waited for; 2: whoever is */
 	bool	lockstep;		/* the processes of a job take as many */
-	bool	splits;			/* seats may change while the hub says
+	bool	splits;			/* seats may change before the hub shows
 					 * what it needs */
 	bool	maps;			/* maps stay until they are to go */
 	uint8_t	joined;			/* processes that have begun already */
@@ -135,7 +133,8 @@ struct m_pass {			/* the hub's, and what its board shows */
 	uint8_t	lives;		/* somebody is attached */
 	uint8_t	base, front, begun;
 	uint8_t	need_taken, need_released, wants_room;
-	uint8_t	recheck;	/* the seats are to be looked at once more */
+	uint8_t	recheck;	/* what it needs is not shown yet: */
+	uint8_t	to_take, to_release;
 	struct m_unit unit[UNITS];
 	struct m_place place[PLACES];
 };
@@ -191,7 +190,7 @@ struct m_person {
 struct stage_world {
 	uint8_t	people;
 	uint8_t	lates, fails;	/* so many are left */
-	uint8_t	unused[5];
+	uint8_t	unused[1];
 	struct m_slot	slot[SLOTS];
 	struct m_pass	pass[PASSES];
 	struct m_person	person[PEOPLE];	/* only those that there are count */
@@ -266,10 +265,7 @@ void hub_lease(struct stage_world *w, struct stage_turn *t, unsigned p,
 
 /* stage_client.c */
 
-bool come_attach(struct stage_world *w, struct stage_turn *t, unsigned p,
-    unsigned s);
-bool come_begin(struct stage_world *w, struct stage_turn *t, unsigned p,
-    unsigned s);
+void client_join(struct stage_world *w, struct stage_turn *t, unsigned p);
 
 static inline uint8_t
 bit_of(unsigned i)
