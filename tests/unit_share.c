@@ -18,6 +18,19 @@
 #include "tests/harness/loaded.h"
 #include "tests/harness/stagehub.h"
 
+/* The hub of these tests is forked off, and has threads: where that is watched
+ * it can only be while there are none here. */
+#if defined(__SANITIZE_THREAD__)
+#define MAY_FORK_A_HUB	false
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define MAY_FORK_A_HUB	false
+#endif
+#endif
+#ifndef MAY_FORK_A_HUB
+#define MAY_FORK_A_HUB	true
+#endif
+
 #define NR	61u		/* pictures */
 #define JOBS	4u
 
@@ -253,6 +266,9 @@ what_one_makes_the_other_takes(void **state)
 	for (unsigned i = 0; i < 16; i++) {
 		train_well(&jobs[0], 1);
 		train_well(&jobs[1], 1);
+		if (i == 0)
+			assert_string_equal(how_of(&jobs[1]),
+			    "shared with 1 other job");
 	}
 	train_well(&jobs[0], 1);
 	train_well(&jobs[1], 1);
@@ -264,7 +280,6 @@ what_one_makes_the_other_takes(void **state)
 	    jobs[1].counts.published_units);
 	assert_int_equal(jobs[0].counts.audited_units,
 	    jobs[1].counts.published_units > 0);
-	assert_string_equal(how_of(&jobs[1]), "shared with 1 other job");
 }
 
 /* As threads, at their own pace, with batches of their own, kept or written
@@ -456,11 +471,13 @@ when_the_hub_dies_jobs_go_on(void **state)
 	train_well(&jobs[0], 2);
 	assert_string_equal(how_of(&jobs[0]), "alone: the hub is gone");
 	/* The next epoch finds the new one. */
-	stagehub_start(0);
+	if (MAY_FORK_A_HUB)
+		stagehub_start(0);
 	run_jobs(2);
 	check_job(&jobs[0]);
 	check_job(&jobs[1]);
-	assert_memory_equal(how_of(&jobs[0]), "shared", 6);
+	if (MAY_FORK_A_HUB)
+		assert_memory_equal(how_of(&jobs[0]), "shared", 6);
 }
 
 static void
