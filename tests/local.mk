@@ -189,6 +189,7 @@ scenarios = \
 	%D%/l0602-emulate.sh \
 	%D%/l0603-emulate-resume.sh \
 	%D%/l0604-example.sh \
+	%D%/l0702-model.sh \
 	%D%/n0001-failing-memory.sh \
 	%D%/n0002-failing-output.sh \
 	%D%/n0003-storm.sh \
