@@ -491,21 +491,6 @@ look(struct stage_world *w, struct stage_turn *t, unsigned p, unsigned s)
 
 /*--- making --------------------------------------------------------------*/
 
-static bool
-ask(struct stage_world *w, struct stage_turn *t, unsigned p, unsigned i)
-{
-	struct m_thread *th = &w->person[p].thread[i];
-	const struct m_seat *seat = &w->person[p].seat[seat_of(t->cfg, p, i)];
-
-	if (!can_run(w, p) || i >= t->cfg->person[p].threads ||
-	    seat->place == NOBODY || w->person[p].queue[0].what != NOTHING ||
-	    !(th->making == IDLE || (th->making == WAITS && th->woken)))
-		return false;
-	say(t, "a maker of %c asks for a lease", name_of(p));
-	hub_lease(w, t, p, i);
-	return true;
-}
-
 /* The other half is written, whatever became of the lease meanwhile. */
 static bool
 publish(struct stage_world *w, struct stage_turn *t, unsigned p, unsigned i)
@@ -525,6 +510,24 @@ publish(struct stage_world *w, struct stage_turn *t, unsigned p, unsigned i)
 	slot->has_half = 0;
 	memset(th, 0, sizeof *th);
 	return true;
+}
+
+static bool
+ask(struct stage_world *w, struct stage_turn *t, unsigned p, unsigned i)
+{
+	struct m_thread *th = &w->person[p].thread[i];
+	const struct m_seat *seat = &w->person[p].seat[seat_of(t->cfg, p, i)];
+
+	if (!can_run(w, p) || i >= t->cfg->person[p].threads ||
+	    seat->place == NOBODY || w->person[p].queue[0].what != NOTHING ||
+	    !(th->making == IDLE || (th->making == WAITS && th->woken)))
+		return false;
+	say(t, "a maker of %c asks for a lease", name_of(p));
+	hub_lease(w, t, p, i);
+	if (!t->cfg->quick || th->making != WRITING_IT)
+		return true;
+	say(t, "; ");
+	return publish(w, t, p, i);
 }
 
 static bool

@@ -577,8 +577,8 @@ handle_one(struct stage_world *w, struct stage_turn *t, unsigned p,
 	settle(&h);
 }
 
-static bool
-handle(struct stage_world *w, struct stage_turn *t, unsigned p, unsigned b)
+bool
+hub_handle(struct stage_world *w, struct stage_turn *t, unsigned p, unsigned b)
 {
 	struct m_message *queue = w->person[p].queue, m = queue[0];
 
@@ -587,7 +587,8 @@ handle(struct stage_world *w, struct stage_turn *t, unsigned p, unsigned b)
 		return false;
 	memmove(queue, queue + 1, (QUEUE - 1) * sizeof m);
 	memset(&queue[QUEUE - 1], 0, sizeof m);
-	say(t, "the hub hears %c: ", name_of(p));
+	say(t, "%sthe hub hears %c: ", t->cfg->quick ? "; " : "",
+	    name_of(p));
 	if (m.what == LEAVE) {
 		say(t, "LEAVE");
 		leave(w, t, p, m.seat);
@@ -814,11 +815,11 @@ lose_patience(struct stage_world *w, struct stage_turn *t, unsigned pass,
 }
 
 const struct stage_rule turn_rules[] = {
-	{ handle, PEOPLE, 1, true },
+	{ hub_handle, PEOPLE, 1, true },
 	{ reap, PEOPLE, 1, true },
 	{ recheck, PASSES, 1, true },
 	{ make_room, PASSES, 1, true },
-	{ call_late, PASSES, UNITS, true },
+	{ call_late, PASSES, RING, true },
 	{ wake_another, PASSES, 1, true },
 	{ judge, 1, 1, true },
 	{ lose_patience, PASSES, PLACES, true },

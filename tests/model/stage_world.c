@@ -62,7 +62,7 @@ pass_of(const struct stage_turn *t, unsigned p, unsigned s)
 unsigned
 ring_of(const struct stage_config *cfg)
 {
-	return cfg->window <= 2 ? cfg->window : 4;
+	return cfg->window <= 2 ? cfg->window : RING;
 }
 
 unsigned
@@ -224,8 +224,8 @@ normalise_unit(struct m_unit *u, unsigned pass, unsigned unit, struct refs *r)
 static void
 rename_slots(struct stage_world *w, const uint8_t *name)
 {
-	for (unsigned i = 0; i < PASSES * UNITS; i++) {
-		struct m_unit *u = &w->pass[i / UNITS].unit[i % UNITS];
+	for (unsigned i = 0; i < PASSES * RING; i++) {
+		struct m_unit *u = &w->pass[i / RING].unit[i % RING];
 
 		if (u->state == UNIT_STAGED)
 			u->slot = name[u->slot];

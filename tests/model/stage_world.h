@@ -50,7 +50,8 @@
 #define PASSES		2u
 #define SEATS		2u	/* of a process */
 #define THREADS		2u	/* of a process, that make */
-#define UNITS		4u	/* at most, of a pass */
+#define UNITS		5u	/* at most, of a pass */
+#define RING		4u	/* at most, of its window */
 #define PLACES		4u
 #define SLOTS		4u
 #define QUEUE		4u
@@ -109,6 +110,8 @@ struct stage_config {
 	uint8_t	lag;			/* 1: who is stopped is detached when it
 					 * is waited for; 2: whoever is */
 	bool	lockstep;		/* the processes of a job take as many */
+	bool	quick;			/* units are made and messages are heard
+					 * at once: it is the waiting that counts */
 	bool	splits;			/* seats may change before the hub shows
 					 * what it needs */
 	bool	maps;			/* maps stay until they are to go */
@@ -135,7 +138,7 @@ struct m_pass {			/* the hub's, and what its board shows */
 	uint8_t	need_taken, need_released, wants_room;
 	uint8_t	recheck;	/* what it needs is not shown yet: */
 	uint8_t	to_take, to_release;
-	struct m_unit unit[UNITS];
+	struct m_unit unit[RING];
 	struct m_place place[PLACES];
 };
 
@@ -184,7 +187,7 @@ struct m_person {
 	struct m_seat	seat[SEATS];
 	struct m_thread	thread[THREADS];
 	struct m_message queue[QUEUE];
-	uint8_t	unused[5];
+	uint8_t	unused[3];
 };
 
 struct stage_world {
@@ -227,7 +230,7 @@ void stage_normalise(const struct stage_config *cfg, struct stage_world *w);
 /* The real line of a pass, while it is looked at. */
 struct view {
 	struct line	line;
-	struct line_unit unit[UNITS];
+	struct line_unit unit[RING];
 	struct line_place place[PLACES];
 };
 
@@ -262,6 +265,10 @@ int hub_begin(struct stage_world *w, struct stage_turn *t, unsigned p,
 	/* Where, or -1: not there. */
 void hub_lease(struct stage_world *w, struct stage_turn *t, unsigned p,
     unsigned thread);
+
+bool hub_handle(struct stage_world *w, struct stage_turn *t, unsigned p,
+    unsigned b);
+	/* The next message of a process, if there is one. */
 
 /* stage_client.c */
 
