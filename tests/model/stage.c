@@ -172,7 +172,7 @@ const struct stage_config stage_configs[] = {
 	  .budget = 2, .joined = 3, .lag = 1,
 	  .person = {
 		{ .job = 1, .seats = { 1 }, .threads = 1, .mortal = true },
-		{ .job = 2, .seats = { 1 }, .keeps = KEEPS_ALL },
+		{ .job = 2, .seats = { 1 }, .threads = 1, .keeps = KEEPS_ALL },
 		{ .job = 3, .seats = { 1 }, .threads = 1, .stops = true },
 	} },
 	{ .name = "1:2-slow", .large = true, .units = 2, .window = 1,
@@ -201,7 +201,7 @@ const struct stage_config stage_configs[] = {
 };
 
 static const struct stage_rule *const tables[] = {
-	taker_rules, maker_rules, turn_rules, fault_rules
+	taker_rules, maker_rules, hub_rules, time_rules, fault_rules
 };
 
 /* An action is a number: the rules in order, and for each all a and b. */

@@ -214,8 +214,8 @@ struct stage_rule {
 	unsigned as, bs;
 	bool	goes_on;	/* it counts for what is to hold in the end, 8 */
 };
-extern const struct stage_rule taker_rules[], maker_rules[], turn_rules[],
-    fault_rules[];		/* end with as 0 */
+extern const struct stage_rule taker_rules[], maker_rules[], hub_rules[],
+    time_rules[], fault_rules[];	/* end with as 0 */
 
 void stage_start(const struct stage_config *cfg, struct stage_world *w);
 const char *stage_check(const struct stage_config *cfg,
@@ -270,9 +270,14 @@ bool hub_handle(struct stage_world *w, struct stage_turn *t, unsigned p,
     unsigned b);
 	/* The next message of a process, if there is one. */
 
-/* stage_client.c */
+/* stage_taker.c */
 
 void client_join(struct stage_world *w, struct stage_turn *t, unsigned p);
+	/* At the beginning of time. */
+bool has_finished(const struct m_person *m);
+	/* It takes nothing any more. */
+void clear_seat(struct m_seat *seat);
+	/* Nothing in the stage is of any use to it now. */
 
 static inline uint8_t
 bit_of(unsigned i)
