@@ -186,7 +186,9 @@ int line_give_up(struct line *l, uint64_t unit, uint32_t p,
 
 int line_call_late(struct line *l, uint64_t unit);
 	/* A member waits for it, and its maker takes too long: another may be
-	 * given it.  -ESTALE: it is not LEASED any more. */
+	 * given it, as long as somebody waits.  So it is worth a look again
+	 * when another member comes to wait, though it is late already.
+	 * -ESTALE: it is not LEASED any more. */
 
 bool line_retire(struct line *l);
 	/* The first of the window, if every member has released it and there

@@ -38,6 +38,7 @@ breaks no-private keep 'progress: '
 breaks wake-no-maker window 'progress: '
 breaks away epochs '9: all are done, and one is a member'
 breaks stopped-maker workers 'progress: '
+breaks late-once workers 'progress: '
 event "$broken" "broken rules of the model of the stage found"
 
 # There is no other way to break it than those above.

@@ -88,7 +88,7 @@ const struct stage_config stage_configs[] = {
 	{ .name = "workers", .units = 2, .window = 1, .ahead = 1, .budget = 2,
 	  .joined = 3,
 	  .person = {
-		{ .job = 1, .seats = { 1 } },
+		{ .job = 1, .seats = { 1 }, .mortal = true },
 		{ .job = 1, .seats = { 1 }, .threads = 1, .no_member = true,
 		  .mortal = true, .stops = true },
 		{ .job = 2, .seats = { 1 }, .threads = 1 },
@@ -169,9 +169,9 @@ const struct stage_config stage_configs[] = {
 		{ .job = 2, .seats = { 1 }, .threads = 1, .stops = true },
 	} },
 	{ .name = "three", .large = true, .units = 2, .window = 1, .ahead = 1,
-	  .budget = 2, .joined = 3, .lag = 1,
+	  .budget = 3, .joined = 3, .lag = 1,
 	  .person = {
-		{ .job = 1, .seats = { 1 }, .threads = 1, .mortal = true },
+		{ .job = 1, .seats = { 1 }, .mortal = true },
 		{ .job = 2, .seats = { 1 }, .threads = 1, .keeps = KEEPS_ALL },
 		{ .job = 3, .seats = { 1 }, .threads = 1, .stops = true },
 	} },

@@ -53,7 +53,7 @@ is_stopped(const struct stage_world *w, unsigned pass, unsigned place)
 	return w->person[w->pass[pass].place[place].owner / SEATS].stopped;
 }
 
-/* A lease takes long, and a member waits for it. */
+/* A lease takes long, and a member waits for it; or another one, later. */
 static bool
 call_late(struct stage_world *w, struct stage_turn *t, unsigned pass,
     unsigned i)
@@ -63,10 +63,11 @@ call_late(struct stage_world *w, struct stage_turn *t, unsigned pass,
 	bool stopped, waits = false;
 	struct hub_turn h;
 
-	if (i >= ring || u->state != UNIT_LEASED || u->is_late)
+	if (i >= ring || u->state != UNIT_LEASED ||
+	    (u->is_late && breaks(t, BREAK_LATE_ONCE)))
 		return false;
 	stopped = is_stopped(w, pass, u->maker);
-	if (!stopped && w->lates == 0)
+	if (!stopped && !u->is_late && w->lates == 0)
 		return false;
 	while (unit % ring != i)
 		unit++;
@@ -74,10 +75,11 @@ call_late(struct stage_world *w, struct stage_turn *t, unsigned pass,
 	for (unsigned p = 0; p < h.v.line.used; p++)
 		waits |= h.v.place[p].state == PLACE_LIVE &&
 		    h.v.place[p].waits == unit;
-	if (!waits)
+	if (!waits || (u->is_late && !has_idle(&h, false)))
 		return false;
 	say(t, "unit %u of pass %u is late", unit, pass);
-	w->lates -= !stopped;
+	if (!stopped && !u->is_late)
+		w->lates--;
 	(void)line_call_late(&h.v.line, unit);
 	settle(&h);
 	return true;

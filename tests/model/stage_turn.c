@@ -228,7 +228,7 @@ end_turn(struct hub_turn *h)
 		keep_place(h, i, &m->place[i]);
 }
 
-static bool
+bool
 has_idle(const struct hub_turn *h, bool no_room)
 {
 	for (unsigned p = 0; p < h->w->people; p++)

@@ -21,6 +21,7 @@ struct hub_turn {
 bool is_seat_of(const struct hub_turn *h, unsigned p, unsigned s);
 void wake_taker(struct hub_turn *h, unsigned p, unsigned s);
 bool wake_maker(struct hub_turn *h, bool no_room);
+bool has_idle(const struct hub_turn *h, bool no_room);
 void wake_for_room(struct stage_world *w);
 void put_slot(struct stage_world *w, struct stage_turn *t, struct m_slot *slot);
 struct m_slot *get_slot(struct hub_turn *h, unsigned p);

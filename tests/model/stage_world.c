@@ -24,7 +24,7 @@ const char *const stage_break_names[STAGE_BREAKS] = {
 	"nothing", "retire-early", "no-quarantine", "no-generation",
 	"wait-own-job", "no-cycle", "reuse-late-slot", "pin-none", "lost-wake",
 	"no-recheck", "look-order", "no-private", "wake-no-maker", "away",
-	"stopped-maker",
+	"stopped-maker", "late-once",
 };
 
 bool

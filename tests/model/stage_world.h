@@ -76,6 +76,8 @@ enum stage_break {
 	BREAK_AWAY,		/* a member that ended is waited for */
 	BREAK_STOPPED_MAKER,	/* a maker that was woken and does not ask is
 				 * relied on */
+	BREAK_LATE_ONCE,	/* a lease that was late for one who is gone is
+				 * not looked at again */
 	STAGE_BREAKS
 };
 extern const char *const stage_break_names[STAGE_BREAKS];
