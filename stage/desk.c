@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "base/io.h"
 #include "base/must.h"
 #include "stage/desks.h"
@@ -16,6 +17,7 @@
 #include "stage/talk.h"
 
 #define UNMAPPED_AT_ONCE	64u
+#define HEARD_NS		NS_PER_S	/* a hub is asked so often */
 
 /*--- its life ------------------------------------------------------------*/
 
@@ -35,6 +37,23 @@ desk_check(struct desk *d, struct ds_err *err)
 		return err_fail(err, -ESTALE, "the hub is gone: this job goes "
 		    "on alone");
 	return 0;
+}
+
+/* One thread asks for all; nobody else would find out: who waits for a wake-up
+ * says nothing to the hub. */
+bool
+desk_hears(struct desk *d)
+{
+	uint64_t now_ns = clock_now_ns();
+	/* relaxed, here and below: it only chooses who asks */
+	uint64_t heard_ns = atomic_load_explicit(&d->heard_ns,
+	    memory_order_relaxed);
+
+	if (now_ns > heard_ns + HEARD_NS &&
+	    atomic_compare_exchange_strong_explicit(&d->heard_ns, &heard_ns,
+	    now_ns, memory_order_relaxed, memory_order_relaxed))
+		talk_ping(d->link);
+	return link_check(d->link);
 }
 
 void
@@ -59,6 +78,7 @@ new_desk(struct ds_hub *hub, struct link *link)
 	d->hub = hub;
 	hub_api_keep(hub);
 	d->link = link;
+	atomic_init(&d->heard_ns, clock_now_ns());
 	/* As the hub does: a job that gave no token is its own. */
 	d->job = link_job(link) != 0 ? link_job(link) : link_client(link);
 	must(pthread_mutex_init(&d->lock, NULL) == 0);

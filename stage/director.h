@@ -56,6 +56,7 @@
 #define MAKING_PER_CPU	3u
 #define LATE_MIN_NS	UINT64_C(100000000)	/* a lease is late after this, */
 #define LATE_TIMES	4u			/* and so many mean times, */
+#define LATE_DOUBLINGS	16u			/* twice that after each, */
 #define LATE_FIRST_NS	UINT64_C(5000000000)	/* or this: none is known */
 
 struct director;
@@ -72,6 +73,8 @@ struct stage_lease {		/* rule 8 */
 	uint32_t	slot;		/* 0: it has no memory yet */
 	uint64_t	room;		/* bytes of it */
 	bool		is_pending;	/* memory is being allocated */
+	bool		is_begun;	/* it is being made, and needs memory
+					 * only then */
 	uint32_t	serial;		/* whom to answer then */
 	uint64_t	granted_ns;
 };
@@ -124,6 +127,7 @@ struct pass {
 	uint32_t	nr_seated;
 	uint32_t	high;		/* no place from here on is taken */
 	struct stage_lease *leases, *staged, *held;	/* rule 8 */
+	uint8_t		lates[LINE_RING];	/* how often its maker was */
 	uint64_t	window_units, window_bytes;	/* most asked for */
 	uint64_t	unit_bytes;	/* most asked for, in whole pages */
 	uint64_t	make_mean_ns;	/* of a unit, from grant to publish */

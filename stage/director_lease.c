@@ -152,7 +152,8 @@ give_slot(struct stage_lease *l, struct stage_slot *slot, uint32_t serial)
 		refuse(l, serial, STAGE_NO_ROOM);
 		return;
 	}
-	l->granted_ns = clock_now_ns();
+	if (!l->is_begun)	/* looking for memory is not making */
+		l->granted_ns = clock_now_ns();
 	answer_leased(l, serial, is_new ? slot->fd : -1);
 }
 
@@ -217,6 +218,14 @@ get_slot(struct stage_lease *l, uint64_t bytes, struct stage_slot **slot)
 	    slot, memory_ready, l);
 }
 
+/* And none is on its way, from slots that are to be unmapped. */
+static bool
+lacks_room(enum slots_answer answer, const struct director *d, uint64_t bytes)
+{
+	return answer == SLOTS_NO_ROOM &&
+	    !slots_will_have_room(d->slots, bytes);
+}
+
 /* Rule 2, when the budget is used. */
 static enum slots_answer
 make_room(struct stage_lease *l, uint64_t bytes, struct stage_slot **slot)
@@ -226,19 +235,14 @@ make_room(struct stage_lease *l, uint64_t bytes, struct stage_slot **slot)
 	uint64_t used_ns = 0, now_ns = clock_now_ns();
 	struct pass *p;
 
-	while (answer == SLOTS_NO_ROOM && retire(l->pass, l->unit))
+	while (lacks_room(answer, d, bytes) && retire(l->pass, l->unit))
 		answer = get_slot(l, bytes, slot);
-	while (answer == SLOTS_NO_ROOM &&
+	while (lacks_room(answer, d, bytes) &&
 	    (p = longest_unused(d, l->pass, used_ns)) != NULL) {
-		bool is_more = false;
-
 		used_ns = p->used_ns;
-		while (retire(p, UINT64_MAX))
-			is_more = true;
-		if (is_more) {
+		while (lacks_room(answer, d, bytes) && retire(p, UINT64_MAX))
 			answer = get_slot(l, bytes, slot);
-			director_settle(p, now_ns);
-		}
+		director_settle(p, now_ns);
 	}
 	if (answer == SLOTS_NO_ROOM &&
 	    slots_make_room(d->slots, bytes, now_ns))
@@ -287,7 +291,8 @@ grant(struct stage_lease *l, uint64_t bytes, uint32_t serial)
 	l->granted_ns = p->used_ns = clock_now_ns();
 	l->next = p->leases;
 	p->leases = l;
-	if (bytes == 0)
+	l->is_begun = bytes == 0;
+	if (l->is_begun)
 		answer_leased(l, serial, -1);
 	else
 		find_memory(l, bytes, serial);

@@ -117,6 +117,7 @@ director_retired(void *pass, uint64_t unit, uint32_t slot)
 	struct pass *p = pass;
 	struct stage_lease *l;
 
+	p->lates[unit % LINE_RING] = 0;
 	if (slot == LINE_NO_SLOT)
 		return;
 	for (l = p->staged; l != NULL && l->slot != slot; l = l->next)

@@ -210,21 +210,25 @@ is_waited_for(const struct pass *p, uint64_t unit)
 	return false;
 }
 
+/* Twice as much each time: a unit that takes far longer than others is made in
+ * the end, however often it was given to another. */
 static uint64_t
-patience(const struct pass *p)
+patience(const struct pass *p, uint64_t unit)
 {
 	uint64_t ns = p->make_mean_ns * LATE_TIMES;
 
 	if (p->make_mean_ns == 0)
-		return LATE_FIRST_NS;
-	return ns > LATE_MIN_NS ? ns : LATE_MIN_NS;
+		ns = LATE_FIRST_NS;
+	return (ns > LATE_MIN_NS ? ns : LATE_MIN_NS) <<
+	    p->lates[unit % LINE_RING];
 }
 
 bool
 director_is_overdue(const struct pass *p, const struct stage_lease *l,
     uint64_t now_ns)
 {
-	return now_ns > l->granted_ns && now_ns - l->granted_ns > patience(p);
+	return now_ns > l->granted_ns && now_ns - l->granted_ns >
+	    patience(p, l->unit);
 }
 
 void
@@ -242,6 +246,8 @@ director_late(struct pass *p, uint64_t now_ns)
 		    u->is_late || !is_waited_for(p, l->unit) ||
 		    line_call_late(&p->line, l->unit) < 0)
 			continue;
+		if (p->lates[l->unit % LINE_RING] < LATE_DOUBLINGS)
+			p->lates[l->unit % LINE_RING]++;
 		log_line(hub_log(p->director->hub), LOG_INFO, "pass %u: unit %"
 		    PRIu64 " is not there after %s: another may make it "
 		    "instead of %s", p->id, l->unit,

@@ -189,7 +189,7 @@ advance(struct line *l, uint64_t base)
 bool
 line_retire(struct line *l)
 {
-	if (!l->begun || l->base >= l->units)
+	if (!l->begun || l->base >= l->front)
 		return false;
 	if (l->members > 0 && line_first(l) <= l->base)
 		return false;

@@ -191,7 +191,7 @@ int line_call_late(struct line *l, uint64_t unit);
 bool line_retire(struct line *l);
 	/* The first of the window, if every member has released it and there
 	 * was one, ever; for room.  A LEASED one is revoked by it.  False:
-	 * nothing is left, or somebody has not. */
+	 * somebody has not, or nothing of the window was ever leased. */
 
 bool line_pinned(const struct line *l, uint64_t unit);
 	/* May a DETACHED place look at this retired unit? */

@@ -184,7 +184,7 @@ pass_sleep(struct ds_pass *p, const _Atomic uint32_t *word, uint32_t seen,
 	if (board_wait(word, seen,
 	    deadline_ns < slice_ns ? deadline_ns : slice_ns) == 0)
 		return 1;
-	if (!link_check(p->stage->desk->link))
+	if (!desk_hears(p->stage->desk))
 		return -ESTALE;
 	desk_sweep(p->stage->desk);
 	return 0;

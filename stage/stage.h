@@ -54,6 +54,8 @@ struct desk {			/* of a connection */
 	struct ds_hub	*hub;		/* kept */
 	struct link	*link;		/* its own */
 	uint64_t	job;		/* as the hub knows it */
+	_Atomic uint64_t heard_ns;	/* when the hub was asked last, by one
+					 * who waits, whether it is there */
 
 	pthread_mutex_t	lock;
 	struct segment	floor;		/* with the first pass */
@@ -70,6 +72,9 @@ void desk_lock(struct desk *d);
 void desk_unlock(struct desk *d);
 int desk_set_floor(struct desk *d, int *fd, struct ds_err *err);
 	/* Takes the descriptor over; of all but the first it does nothing. */
+bool desk_hears(struct desk *d);
+	/* Is the hub there?  For those who wait: a hub that hung up is noticed
+	 * at once, one that is stopped after some seconds. */
 void desk_sweep(struct desk *d);
 	/* Unmaps what the hub wants unmapped, and tells it. */
 

@@ -306,6 +306,17 @@ talk_unmapped(struct link *l, uint32_t slot)
 }
 
 void
+talk_ping(struct link *l)
+{
+	struct wire_frame f;
+	struct wire_writer w;
+
+	wire_write(&w, &f, MSG_PING, 0);
+	must(wire_write_end(&w));
+	(void)link_call(l, &f, MSG_DONE, NULL);
+}
+
+void
 talk_news(struct link *l, uint32_t pass)
 {
 	tell_number(l, MSG_NEWS, pass);

@@ -58,6 +58,8 @@ int talk_publish(struct link *l, uint32_t pass, uint64_t unit,
 void talk_give_up(struct link *l, uint32_t pass, uint64_t unit,
     uint32_t generation, enum stage_give_up how);
 void talk_unmapped(struct link *l, uint32_t slot);
+void talk_ping(struct link *l);
+	/* A hub that does not answer is gone. */
 void talk_news(struct link *l, uint32_t pass);
 void talk_end(struct link *l, uint32_t pass);
 void talk_leave(struct link *l, uint32_t pass);

@@ -64,7 +64,7 @@ open_watch(struct watch *w)
 	struct stat st;
 	int fd;
 
-	if (prctl(PR_GET_SECCOMP) != 0)
+	if (prctl(PR_GET_SECCOMP) > 0)
 		return -EACCES;
 	fd = (int)syscall(SYS_userfaultfd,
 	    O_CLOEXEC | O_NONBLOCK | UFFD_USER_MODE_ONLY);

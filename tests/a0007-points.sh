@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # a0007: every crash point in the source is tried by a test: one that asks for
-# all points of its prefix, or names it.
+# all points of its prefix, or names it.  One that asks for all there are does
+# not count: it may never come to them.
 . "${top_srcdir:?run by make check}/tests/lib.sh"
 
 find "$top_srcdir/tests" -maxdepth 1 -name '[nx]*.sh' -exec \
-    sed -n 's/.*crash_points \([a-z.]*\).*/\1/p' {} + | sort -u > prefixes
+    grep -ho 'crash_points [a-z][a-z._]*' {} + | sed 's/.* //' | sort -u > prefixes
 
 is_tried() {
 	while read -r prefix; do

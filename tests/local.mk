@@ -220,6 +220,7 @@ scenarios = \
 	%D%/l0713-stage-hold.sh \
 	%D%/l0714-stage-streams.sh \
 	%D%/l0704-top.sh \
+	%D%/l0702-model.sh \
 	%D%/n0001-failing-memory.sh \
 	%D%/n0002-failing-output.sh \
 	%D%/n0003-storm.sh \

@@ -632,6 +632,29 @@ the_late_one_is_replaced(void **state)
 	check_line();
 }
 
+/* Of two that are late and waited for, whoever waits. */
+static void
+the_first_late_one_first(void **state)
+{
+	uint32_t a, b;
+
+	(void)state;
+	start(20, 4, 0);
+	a = attach(1);
+	b = attach(2);
+	begin(a, 0);
+	begin(b, 0);
+	lease(a, 0);
+	lease(a, 1);
+	progress(a, 0, 0, 0);
+	progress(b, 1, 1, 1);
+	assert_int_equal(line_call_late(&line, 0), 0);
+	assert_int_equal(line_call_late(&line, 1), 0);
+	lease(b, 0);
+	lease(b, 1);
+	lease(b, 2);
+}
+
 /*--- what is broken is told ----------------------------------------------*/
 
 static void
@@ -802,5 +825,6 @@ UNIT_MAIN(
 	UNIT(pins_of_the_detached),
 	UNIT(who_blocks_whom),
 	UNIT(the_late_one_is_replaced),
+	UNIT(the_first_late_one_first),
 	UNIT(broken_lines_are_told),
 	UNIT(rules_hold_at_random))

@@ -11,5 +11,8 @@ check_PROGRAMS += %D%/model
 
 check_PROGRAMS += %D%/stage
 %C%_stage_SOURCES = %D%/stage.c %D%/explore.c %D%/explore.h \
-	%D%/stage_world.c %D%/stage_world.h %D%/stage_client.c %D%/stage_hub.c
+	%D%/stage_world.c %D%/stage_world.h \
+	%D%/stage_normal.c %D%/stage_check.c \
+	%D%/stage_taker.c %D%/stage_maker.c \
+	%D%/stage_turn.c %D%/stage_turn.h %D%/stage_hub.c %D%/stage_time.c
 %C%_stage_LDADD = libhost.la

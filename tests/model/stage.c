@@ -19,11 +19,11 @@
 #include "base/must.h"
 #include "tests/model/stage_world.h"
 
-#define LIMIT	UINT64_C(3000000)	/* states */
+#define LIMIT	UINT64_C(30000000)	/* states */
 
 const struct stage_config stage_configs[] = {
 	/* Two jobs: one dies at any point, is late once, or fails once. */
-	{ .name = "pair", .units = 2, .window = 2, .ahead = 2, .budget = 2,
+	{ .name = "pair", .units = 2, .window = 1, .ahead = 1, .budget = 2,
 	  .lates = 1, .fails = 1, .joined = 2,
 	  .person = {
 		{ .job = 1, .seats = { 1 }, .threads = 1, .mortal = true,
@@ -47,7 +47,7 @@ const struct stage_config stage_configs[] = {
 		{ .job = 2, .seats = { 1 }, .at = AT(0), .threads = 1,
 		  .mortal = true },
 	} },
-	{ .name = "join", .units = 4, .window = 2, .ahead = 2, .budget = 2,
+	{ .name = "join", .units = 3, .window = 2, .ahead = 1, .budget = 2,
 	  .joined = 1,
 	  .person = {
 		{ .job = 1, .seats = { 1 }, .threads = 1, .quits = true,
@@ -71,7 +71,7 @@ const struct stage_config stage_configs[] = {
 		  .keeps = RELEASES_AFTER },
 	} },
 	/* One is stopped. */
-	{ .name = "stop", .units = 3, .window = 2, .ahead = 2, .budget = 3,
+	{ .name = "stop", .units = 2, .window = 1, .ahead = 1, .budget = 2,
 	  .joined = 2, .lag = 1,
 	  .person = {
 		{ .job = 1, .seats = { 1 }, .threads = 1 },
@@ -95,21 +95,28 @@ const struct stage_config stage_configs[] = {
 	} },
 	/* Two jobs with two streams each. */
 	{ .name = "1:1", .units = 2, .window = 1, .ahead = 1, .budget = 4,
-	  .joined = 2,
+	  .quick = true, .joined = 2,
 	  .person = {
 		{ .job = 1, .seats = { 1, 2 }, .threads = 2, .pattern = "01" },
 		{ .job = 2, .seats = { 1, 2 }, .threads = 0, .pattern = "10" },
 	} },
 	{ .name = "1:2", .units = 2, .window = 1, .ahead = 1, .budget = 4,
-	  .joined = 2,
+	  .quick = true, .joined = 2,
 	  .person = {
 		{ .job = 1, .seats = { 1, 2 }, .threads = 2, .pattern = "01" },
 		{ .job = 2, .seats = { 1, 2 }, .threads = 0,
 		  .pattern = "011" },
 	} },
+	{ .name = "1:5", .units = 5, .window = 1, .ahead = 1, .budget = 4,
+	  .quick = true, .joined = 2,
+	  .person = {
+		{ .job = 1, .seats = { 1, 2 }, .threads = 2, .pattern = "01" },
+		{ .job = 2, .seats = { 1, 2 }, .threads = 0,
+		  .pattern = "011111" },
+	} },
 	/* An iterator within another one of the same loader. */
 	{ .name = "nested", .units = 2, .window = 1, .ahead = 1, .budget = 2,
-	  .joined = 2,
+	  .quick = true, .joined = 2,
 	  .person = {
 		{ .job = 1, .seats = { 1, 1 }, .threads = 1,
 		  .pattern = "011" },
@@ -117,25 +124,84 @@ const struct stage_config stage_configs[] = {
 	} },
 	/* A job of two processes that go in step, and one that takes from both
 	 * streams. */
-	{ .name = "ranks", .units = 2, .window = 1, .ahead = 1, .budget = 4,
-	  .joined = 3, .lockstep = true,
+	{ .name = "ranks", .units = 3, .window = 1, .ahead = 1, .budget = 4,
+	  .quick = true, .joined = 3, .lockstep = true,
 	  .person = {
-		{ .job = 1, .seats = { 1 }, .threads = 1 },
-		{ .job = 1, .seats = { 2 }, .threads = 1 },
-		{ .job = 2, .seats = { 1, 2 }, .pattern = "10" },
+		{ .job = 1, .seats = { 1 }, .keeps = RELEASES_AFTER },
+		{ .job = 1, .seats = { 2 }, .keeps = RELEASES_AFTER },
+		{ .job = 2, .seats = { 1, 2 }, .threads = 2,
+		  .pattern = "000111" },
 	} },
 	/* Epochs: between them nobody is waited for. */
 	{ .name = "epochs", .units = 2, .window = 1, .ahead = 1, .budget = 3,
-	  .joined = 2,
+	  .quick = true, .joined = 2,
 	  .person = {
 		{ .job = 1, .seats = { 1, 2 }, .threads = 2, .leaves = true },
 		{ .job = 2, .seats = { 1 }, .threads = 1 },
+	} },
+
+	/* And larger ones. */
+	{ .name = "pair-all", .large = true, .units = 2, .window = 2,
+	  .ahead = 2, .budget = 2, .lates = 1, .fails = 1,
+	  .person = {
+		{ .job = 1, .seats = { 1 }, .threads = 1, .mortal = true,
+		  .keeps = RELEASES_AFTER },
+		{ .job = 2, .seats = { 1 }, .threads = 1, .mortal = true },
+	} },
+	{ .name = "join-4", .large = true, .units = 4, .window = 2, .ahead = 2,
+	  .budget = 3, .joined = 1, .maps = true,
+	  .person = {
+		{ .job = 1, .seats = { 1 }, .threads = 1, .quits = true,
+		  .leaves = true },
+		{ .job = 2, .seats = { 1 }, .threads = 1 },
+	} },
+	{ .name = "window-3", .large = true, .units = 4, .window = 3,
+	  .ahead = 2, .budget = 3, .joined = 2,
+	  .person = {
+		{ .job = 1, .seats = { 1 }, .threads = 1, .mortal = true,
+		  .keeps = KEEPS_FIRST },
+		{ .job = 2, .seats = { 1 }, .threads = 1 },
+	} },
+	{ .name = "stop-2", .large = true, .units = 3, .window = 2, .ahead = 2,
+	  .budget = 3, .joined = 2, .lag = 1,
+	  .person = {
+		{ .job = 1, .seats = { 1 }, .threads = 1, .stops = true },
+		{ .job = 2, .seats = { 1 }, .threads = 1, .stops = true },
+	} },
+	{ .name = "three", .large = true, .units = 2, .window = 1, .ahead = 1,
+	  .budget = 2, .joined = 3, .lag = 1,
+	  .person = {
+		{ .job = 1, .seats = { 1 }, .threads = 1, .mortal = true },
+		{ .job = 2, .seats = { 1 }, .threads = 1, .keeps = KEEPS_ALL },
+		{ .job = 3, .seats = { 1 }, .threads = 1, .stops = true },
+	} },
+	{ .name = "1:2-slow", .large = true, .units = 2, .window = 1,
+	  .ahead = 1, .budget = 2, .joined = 2,
+	  .person = {
+		{ .job = 1, .seats = { 1, 2 }, .threads = 2, .pattern = "01" },
+		{ .job = 2, .seats = { 1, 2 }, .threads = 0,
+		  .pattern = "011" },
+	} },
+	{ .name = "ranks-4", .large = true, .units = 3, .window = 1, .ahead = 1,
+	  .budget = 4, .quick = true, .joined = 4, .lockstep = true,
+	  .person = {
+		{ .job = 1, .seats = { 1 }, .threads = 1,
+		  .keeps = RELEASES_AFTER },
+		{ .job = 1, .seats = { 2 }, .threads = 1 },
+		{ .job = 2, .seats = { 1 } },
+		{ .job = 2, .seats = { 2 }, .keeps = RELEASES_AFTER },
+	} },
+	{ .name = "epochs-2", .large = true, .units = 2, .window = 1,
+	  .ahead = 1, .budget = 3, .quick = true,
+	  .person = {
+		{ .job = 1, .seats = { 1, 2 }, .threads = 2, .leaves = true },
+		{ .job = 2, .seats = { 1, 2 }, .threads = 2, .mortal = true },
 	} },
 	{ .name = NULL },
 };
 
 static const struct stage_rule *const tables[] = {
-	taker_rules, maker_rules, turn_rules, fault_rules
+	taker_rules, maker_rules, hub_rules, time_rules, fault_rules
 };
 
 /* An action is a number: the rules in order, and for each all a and b. */
@@ -184,6 +250,9 @@ step(const void *arg, void *state, unsigned action, struct step *s)
 
 	if (!act->rule->apply(state, &t, act->a, act->b))
 		return false;
+	for (unsigned p = 0; t.cfg->quick && p < stage_people(arg);)
+		if (!hub_handle(state, &t, p, 0))
+			p++;
 	stage_normalise(arg, state);
 	return true;
 }

@@ -50,7 +50,8 @@
 #define PASSES		2u
 #define SEATS		2u	/* of a process */
 #define THREADS		2u	/* of a process, that make */
-#define UNITS		4u	/* at most, of a pass */
+#define UNITS		5u	/* at most, of a pass */
+#define RING		4u	/* at most, of its window */
 #define PLACES		4u
 #define SLOTS		4u
 #define QUEUE		4u
@@ -109,6 +110,8 @@ struct stage_config {
 	uint8_t	lag;			/* 1: who is stopped is detached when it
 					 * is waited for; 2: whoever is */
 	bool	lockstep;		/* the processes of a job take as many */
+	bool	quick;			/* units are made and messages are heard
+					 * at once: it is the waiting that counts */
 	bool	splits;			/* seats may change before the hub shows
 					 * what it needs */
 	bool	maps;			/* maps stay until they are to go */
@@ -135,7 +138,7 @@ struct m_pass {			/* the hub's, and what its board shows */
 	uint8_t	need_taken, need_released, wants_room;
 	uint8_t	recheck;	/* what it needs is not shown yet: */
 	uint8_t	to_take, to_release;
-	struct m_unit unit[UNITS];
+	struct m_unit unit[RING];
 	struct m_place place[PLACES];
 };
 
@@ -184,7 +187,7 @@ struct m_person {
 	struct m_seat	seat[SEATS];
 	struct m_thread	thread[THREADS];
 	struct m_message queue[QUEUE];
-	uint8_t	unused[5];
+	uint8_t	unused[3];
 };
 
 struct stage_world {
@@ -211,8 +214,8 @@ struct stage_rule {
 	unsigned as, bs;
 	bool	goes_on;	/* it counts for what is to hold in the end, 8 */
 };
-extern const struct stage_rule taker_rules[], maker_rules[], turn_rules[],
-    fault_rules[];		/* end with as 0 */
+extern const struct stage_rule taker_rules[], maker_rules[], hub_rules[],
+    time_rules[], fault_rules[];	/* end with as 0 */
 
 void stage_start(const struct stage_config *cfg, struct stage_world *w);
 const char *stage_check(const struct stage_config *cfg,
@@ -227,7 +230,7 @@ void stage_normalise(const struct stage_config *cfg, struct stage_world *w);
 /* The real line of a pass, while it is looked at. */
 struct view {
 	struct line	line;
-	struct line_unit unit[UNITS];
+	struct line_unit unit[RING];
 	struct line_place place[PLACES];
 };
 
@@ -263,9 +266,18 @@ int hub_begin(struct stage_world *w, struct stage_turn *t, unsigned p,
 void hub_lease(struct stage_world *w, struct stage_turn *t, unsigned p,
     unsigned thread);
 
-/* stage_client.c */
+bool hub_handle(struct stage_world *w, struct stage_turn *t, unsigned p,
+    unsigned b);
+	/* The next message of a process, if there is one. */
+
+/* stage_taker.c */
 
 void client_join(struct stage_world *w, struct stage_turn *t, unsigned p);
+	/* At the beginning of time. */
+bool has_finished(const struct m_person *m);
+	/* It takes nothing any more. */
+void clear_seat(struct m_seat *seat);
+	/* Nothing in the stage is of any use to it now. */
 
 static inline uint8_t
 bit_of(unsigned i)
