@@ -22,7 +22,9 @@ libloader_la_SOURCES += \
 	%D%/share_key.c \
 	%D%/share_pass.c \
 	%D%/share_feed.c \
+	%D%/share_prove.c \
 	%D%/share_unit.c \
+	%D%/share_join.c \
 	%D%/share_next.c \
 	%D%/share.c %D%/share.h \
 	%D%/loader_next.c \

@@ -164,6 +164,17 @@ void share_publish(void *loader, struct batch *b);
 void share_free_lease(struct share *s, struct batch *b);
 	/* Of a batch that is in no list, and the batch. */
 
+/* share_prove.c */
+enum share_proof {
+	PROVED,			/* or there was no need to */
+	UNPROVED,		/* no memory to do so */
+	DISPROVED,		/* and said why */
+};
+
+enum share_proof share_prove(struct ds_loader *l, const struct share_unit *u);
+	/* By rule 2, and for the audit.  The job has nothing in the
+	 * pipeline. */
+
 /* share_unit.c */
 enum share_found {
 	FOUND_UNIT,		/* s->unit */
@@ -177,14 +188,19 @@ void share_unit_drop(struct share *s, struct share_unit *u);
 void share_forget_unit(struct ds_loader *l);
 	/* The one taken last. */
 
+/* share_join.c */
+void share_begin_epoch(struct ds_loader *l);
+void share_catch_up(struct ds_loader *l);
+	/* Of one that is BEHIND. */
+void share_leave(struct ds_loader *l);
+	/* The job is no member any more, and goes on alone in its epoch. */
+void share_end_epoch(struct ds_loader *l);
+
 /* share_next.c */
 int share_next(struct ds_loader *l, struct ds_batch **out,
     struct ds_err *err);
 	/* There is a batch left in the epoch; as ds_loader_next().  Only if
 	 * is_on. */
-void share_leave(struct ds_loader *l);
-	/* The job is no member any more, and goes on alone in its epoch. */
-void share_end_epoch(struct ds_loader *l);
 void share_put(struct ds_loader *l, struct batch *b);
 	/* The job has released it. */
 

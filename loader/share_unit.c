@@ -1,20 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * share_unit.c: units that the job takes from the stage, and the proof that
- * they are what it would have made.
+ * share_unit.c: units that the job takes from the stage.
  * Runs in clients, in the job's thread; units are dropped in any.
  */
 
 #include <config.h>
 
-#include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/clock.h"
 #include "base/crash.h"
-#include "base/hash.h"
 #include "base/must.h"
 #include "loader/loader.h"
 
@@ -88,150 +83,6 @@ share_forget_unit(struct ds_loader *l)
 	s->self = SHARE_NEVER;
 }
 
-/*--- the proof -----------------------------------------------------------*/
-
-enum proof { PROVED, UNPROVED, DISPROVED };
-
-/* The samples that the job's own order has in a unit; NULL: no memory. */
-static struct batch *
-number_unit(struct ds_loader *l, const struct share_unit *u, bool is_bare)
-{
-	size_t size = l->shelf.sample_bytes;
-	struct batch *b = is_bare ? batch_new_bare(u->count, size) :
-	    batch_new(u->count, size);
-	struct plan_run run = {
-		.at = { .epoch = l->given.epoch, .turn = u->turn },
-		.number = u->taken.unit, .count = u->count,
-	};
-
-	if (b == NULL)
-		return NULL;
-	loader_turn_to(l, run.at.epoch);
-	loader_number(l, &l->plan, b, &run);
-	return b;
-}
-
-static bool
-is_same(const struct batch *b, uint32_t i, const struct share_unit *u)
-{
-	size_t size = b->given.sample_bytes;
-	const uint8_t *bytes = u->taken.bytes;
-
-	return b->cells[i].rc == bytes[u->count * size + i] &&
-	    memcmp(batch_sample(b, i), bytes + i * size, size) == 0;
-}
-
-static void
-say_different(struct ds_loader *l, const struct share_unit *u,
-    uint64_t epoch, uint64_t item)
-{
-	struct ds_info info = { .name = NULL };
-
-	(void)ds_data_info(l->data, item, &info);
-	share_say(&l->share, false, "unit %" PRIu64 " of epoch %" PRIu64
-	    ", which %s made, is not what this job makes of %.200s",
-	    u->taken.unit, epoch, u->taken.is_own ? "it" : "another job",
-	    info.name != NULL ? info.name : "?");
-}
-
-/* A sample that fails here for want of memory proves nothing. */
-static enum proof
-compare(struct ds_loader *l, const struct batch *b, const struct share_unit *u)
-{
-	for (uint32_t i = 0; i < b->nr; i++) {
-		if (b->cells[i].rc < 0 && !b->cells[i].is_bad)
-			return UNPROVED;
-		if (b->cells[i].rc >= 0 && is_same(b, i, u))
-			continue;
-		say_different(l, u, b->given.epoch, b->items[i]);
-		return DISPROVED;
-	}
-	return PROVED;
-}
-
-/* The job has nothing in the pipeline now: what is added is the next out. */
-static enum proof
-make_and_compare(struct ds_loader *l, const struct share_unit *u)
-{
-	struct batch *b = number_unit(l, u, false);
-	enum proof proof;
-
-	if (b == NULL)
-		return UNPROVED;
-	loader_want(l, b);
-	pipeline_add(&l->pipeline, b);
-	must(pipeline_take(&l->pipeline) == b);
-	proof = compare(l, b, u);
-	batch_free(b);
-	return proof;
-}
-
-/* A share of all units, chosen by each job for itself. */
-static bool
-is_audited(const struct share *s, uint64_t epoch, uint64_t unit)
-{
-	uint64_t h = hash_number(hash_number(hash_number(HASH_BEGIN, s->salt),
-	    epoch), unit);
-
-	return (double)(h >> 11) * 0x1p-53 < s->audit;
-}
-
-static enum proof
-prove(struct ds_loader *l, const struct share_unit *u)
-{
-	struct share *s = &l->share;
-	bool is_first = !u->taken.is_own && !s->is_proven;
-	enum proof proof;
-
-	if (!is_first && !is_audited(s, l->given.epoch, u->taken.unit))
-		return PROVED;
-	proof = make_and_compare(l, u);
-	must(pthread_mutex_lock(&s->lock) == 0);
-	s->counts.audited += proof != UNPROVED;
-	s->counts.different += proof == DISPROVED;
-	must(pthread_mutex_unlock(&s->lock) == 0);
-	if (is_first && proof == PROVED)
-		s->is_proven = true;
-	return proof;
-}
-
-/* Is it of the samples that the job's own order has there, and as long? */
-static bool
-is_ours(struct ds_loader *l, const struct share_unit *u,
-    const struct batch *numbers)
-{
-	size_t size = l->shelf.sample_bytes;
-	const uint8_t *states;
-
-	if (u->taken.hash != share_hash(numbers) ||
-	    u->taken.len != u->count * (size + 1))
-		return false;
-	states = (const uint8_t *)u->taken.bytes + u->count * size;
-	for (uint32_t i = 0; i < u->count; i++) {
-		if (states[i] > DS_SAMPLE_CUT_SHORT)
-			return false;
-	}
-	return true;
-}
-
-static enum proof
-check(struct ds_loader *l, const struct share_unit *u)
-{
-	struct batch *b = number_unit(l, u, true);
-	bool ours;
-
-	if (b == NULL)
-		return UNPROVED;
-	ours = is_ours(l, u, b);
-	batch_free(b);
-	if (ours)
-		return prove(l, u);
-	share_say(&l->share, false, "unit %" PRIu64 " of epoch %" PRIu64
-	    " is not of the samples that this job has there", u->taken.unit,
-	    l->given.epoch);
-	return DISPROVED;
-}
-
 /*--- taking --------------------------------------------------------------*/
 
 static enum share_found
@@ -272,7 +123,7 @@ accept(struct ds_loader *l, const struct ds_taken *taken)
 		ds_stage_release(s->now->stage->stage, &unused);
 		return find_self(l, taken->unit);
 	}
-	switch (check(l, u)) {
+	switch (share_prove(l, u)) {
 	case PROVED:
 		note_taken(s, u);
 		s->unit = u;

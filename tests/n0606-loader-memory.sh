@@ -3,6 +3,7 @@
 # a job that tries again: all samples, each once, if memory comes back; if not,
 # those up to somewhere, and a line that says it is memory and no picture.
 . "${top_srcdir:?run by make check}/tests/lib.sh"
+. "$top_srcdir/tests/hub.sh"
 . "$top_srcdir/tests/emulate.sh"
 is_sanitized && skip "allocations do not fail under a sanitizer"
 loads=$(harness loads)
@@ -55,3 +56,7 @@ try() {
 
 try threads=1 readers=0 prefetch=0
 try threads=2 readers=2 prefetch=2
+# By way of the stage: what it lacks memory for, the job makes itself.
+start_hub
+try threads=2 readers=0 share=yes
+stop_hub
