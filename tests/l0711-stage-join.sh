@@ -44,7 +44,7 @@ for order in random listed; do
 		# A late one of a random order does not begin at 0.
 		[ $order$nth != random13 ] || [ "$(awk '{ print $3; exit }' second.ledger)" -gt 0 ] ||
 		    fail "it began at 0 beside one that was at the half"
-		[ $nth -eq 25 ] || [ "$(result second 'doc["stage"]["units"]')" -gt 0 ] ||
+		[ $nth -eq 25 ] || [ "$(result units second)" -gt 0 ] ||
 		    fail "joined at batch $nth: nothing was shared"
 		expect_stage_idle
 	done
