@@ -22,6 +22,7 @@ in_order() {
 join_at() {
 	nth=$1
 	shift
+	warm_set
 	DS_DIE_AT=emulate.batch:$nth:stop start_job first "$@"
 	wait_stopped "$first_pid"
 	start_job second "$@"

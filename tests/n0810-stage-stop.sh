@@ -18,6 +18,7 @@ stops=0
 # another wrote there.
 stand() {
 	export DESTALL_LAG="$1"
+	warm_set
 	DS_DIE_AT=emulate.batch:$2:stop start_job slow --keep
 	await_lines slow.ledger 1
 	start_job fast --step-ms 1

@@ -150,6 +150,13 @@ expect_no_stream() {
 	expect_out '^  "streams": \[\],$'
 }
 
+# warm_set: who is stopped while it brings something into the cache would hold up
+# others for as long as the cache waits.
+warm_set() {
+	run "$destall" cache warm $job_set
+	expect_status 0
+}
+
 # await_lines FILE N: until a ledger has as many.
 await_lines() {
 	until [ -e "$1" ] && [ "$(wc -l < "$1")" -ge "$2" ]; do sleep 0.01; done
