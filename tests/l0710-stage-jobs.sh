@@ -20,11 +20,8 @@ together() {
 	done
 	for name in $names; do end_job $name; done
 	check_jobs $names
-	made=0 taken=0
-	for name in $names; do
-		made=$((made + $(result $name 'doc["stage"]["units_published"]')))
-		taken=$((taken + $(result $name 'doc["stage"]["units"]')))
-	done
+	made=$(result units_published $names)
+	taken=$(result units $names)
 	echo "steps of $* ms: $made units made, $taken taken"
 	[ $# -eq 1 ] || [ "$made" -lt "$taken" ] || fail "$made units were made, and $taken taken"
 	expect_stage_idle

@@ -20,9 +20,7 @@ sizes() {
 	done
 	for name in $names; do end_job $name; done
 	check_jobs $names
-	taken=0
-	for name in $names; do taken=$((taken + $(result $name 'doc["stage"]["units"]'))); done
-	[ $taken -gt 0 ] || fail "nothing was shared"
+	[ "$(result units_of_others $names)" -gt 0 ] || fail "nothing was shared"
 	for name in $names; do
 		want=${name#b}
 		[ "$(awk '$1 == 1 && $2 == 0' "$name.ledger" | wc -l)" -eq "$want" ] ||

@@ -14,22 +14,27 @@ export DESTALL_WINDOW=$window
 stops=0
 
 # stand POLICY NTH: the slow one is stopped at its n-th batch, with that and,
-# by --keep, all others in its hands.
+# by --keep, all others in its hands; it only reads them, so that it would see if
+# another wrote there.
 stand() {
 	export DESTALL_LAG="$1"
-	DS_DIE_AT=emulate.batch:$2:stop start_job slow --keep --touch write
+	warm_set
+	DS_DIE_AT=emulate.batch:$2:stop start_job slow --keep
+	await_lines slow.ledger 1
 	start_job fast --step-ms 1
 	wait_stopped "$slow_pid"
 	stops=$((stops + 1))
 }
 
+# place_of NAME: the sample that it was given last.
+place_of() { tail -n 1 "$1.ledger" | awk -v n=$drill_count '{ print $1 * n + $3 }'; }
+
 # waits: until the fast one waits for the slow one; then it is a window ahead of
 # it at the most, and stays there.
 waits() {
 	await_stage "any(j['pid'] == $fast_pid and j['waits_for'] == $slow_pid for j in doc['jobs'])"
-	ahead=$(($(wc -l < fast.ledger) - $(wc -l < slow.ledger)))
+	ahead=$(($(place_of fast) - $(place_of slow)))
 	[ $ahead -le $(((window + 1) * batch)) ] || fail "$1: it is $ahead samples ahead"
-	# What it was given by rotation it may have more of; it has no end.
 	! is_ended "$fast_pid" || fail "$1: it did not wait"
 }
 

@@ -5,7 +5,7 @@
 . "${top_srcdir:?run by make check}/tests/lib.sh"
 . "$top_srcdir/tests/stage.sh"
 
-drill_set 80
+drill_set 64
 plain_job
 unit=$((batch * 32 * 32 * 3 * 4 + batch))
 
@@ -27,7 +27,7 @@ event 4 "budgets of a stage that is too small"
 need_preload
 for failure in memfd_create:EMFILE ftruncate:ENOSPC fallocate:ENOSPC mmap:ENOMEM \
     calloc:ENOMEM; do
-	for k in 10 20 40 80; do
+	for k in 20 60; do
 		LD_PRELOAD=$(shim fail) DS_FAIL=${failure%:*}:$k:${failure#*:} DS_FAIL_EXE=destall \
 		    "$destall" serve > "$work/out" 2> "$work/err" || continue
 		start_job a
@@ -44,7 +44,7 @@ event "${failures:-0}" "failing calls of a hub with a stage"
 start_hub
 take_baseline
 for failure in mmap:ENOMEM malloc:ENOMEM calloc:ENOMEM sendmsg:ENOBUFS recvmsg:EIO; do
-	for k in 3 10 25 60 120; do
+	for k in 10 60; do
 		start_job a
 		rm -f hurt.ledger
 		LD_PRELOAD=$(shim fail) DS_FAIL=${failure%:*}:$k:${failure#*:} DS_FAIL_EXE=destall \

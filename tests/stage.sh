@@ -108,12 +108,15 @@ checked() {
 	event "${checked_samples:-0}" "samples compared by their ledgers"
 }
 
-# result NAME EXPRESSION: of its JSON document, doc.
+# result KEY NAME...: a number of their JSON documents, summed.
 result() {
-	"$PYTHON" -c '
-import json, sys
-doc = json.load(open(sys.argv[1]))
-print(eval(sys.argv[2]))' "$1.json" "$2"
+	result_key=$1 result_sum=0
+	shift
+	for job_name; do
+		result_one=$(sed -n "s/^ *\"$result_key\": \([0-9]*\),*$/\1/p" "$job_name.json")
+		result_sum=$((result_sum + result_one))
+	done
+	echo $result_sum
 }
 
 # stage_now EXPRESSION: of what the hub says of the stage now, doc.
@@ -139,8 +142,19 @@ await_stage() {
 # a slot would be a descriptor more.
 expect_stage_idle() {
 	expect_baseline $job_set
-	[ "$(stage_now 'len(doc["jobs"]) + len(doc["streams"])')" = 0 ] ||
-	    fail "somebody is at a stream still: $(cat "$work/top.json")"
+	expect_no_stream
+}
+
+expect_no_stream() {
+	run "$destall" top --json --once
+	expect_out '^  "streams": \[\],$'
+}
+
+# warm_set: who is stopped while it brings something into the cache would hold up
+# others for as long as the cache waits.
+warm_set() {
+	run "$destall" cache warm $job_set
+	expect_status 0
 }
 
 # await_lines FILE N: until a ledger has as many.

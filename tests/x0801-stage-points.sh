@@ -7,7 +7,7 @@
 need_crash_points
 ulimit -c 0
 
-drill_set 200
+drill_set 120
 plain_job
 export DESTALL_WINDOW=4
 : > hit
@@ -39,7 +39,7 @@ hurt() {
 	for nth in 1 2 3 4 5; do ended v$nth "$1:$nth"; done
 	end_job alive
 	check_jobs alive
-	expect_stage_idle
+	expect_no_stream
 }
 
 start_hub
@@ -47,6 +47,7 @@ take_baseline
 for point in $(crash_points stage.) $(crash_points loader.); do
 	hurt "$point"
 done
+expect_stage_idle
 stop_hub
 event $kills "kills of jobs that shared, at points"
 

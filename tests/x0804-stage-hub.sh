@@ -38,8 +38,7 @@ while [ $round -lt "$(scale 3)" ]; do
 	for name in a b c d; do end_job $name; done
 	check_jobs a b c d
 	expect_idle
-	[ "$(stage_now 'len(doc["jobs"]) + len(doc["streams"])')" = 0 ] ||
-	    fail "somebody is at a stream still"
+	expect_no_stream
 	stop_hub
 done
 event $hubs "kills of the hub under jobs that shared"
