@@ -9,8 +9,8 @@ drill_set 64
 plain_job
 unit=$((batch * 32 * 32 * 3 * 4 + batch))
 
-# Room for no unit, one, and a few; kept batches take it away.
-for budget in 1000 $((unit - 1)) $((unit + 4096)) $((unit * 3)); do
+# Room for no unit, one, too few to share, and a few; kept batches take it away.
+for budget in 1000 $((unit + 4096)) $((unit * 3)) $((unit * 4 + 16384)); do
 	DESTALL_STAGE=$budget start_hub
 	take_baseline
 	start_job a
@@ -19,6 +19,12 @@ for budget in 1000 $((unit - 1)) $((unit + 4096)) $((unit * 3)); do
 	for name in a b c; do end_job $name; done
 	check_jobs a b c
 	expect_stage_idle
+	line="a unit of $unit bytes does not fit four times into the stage of $budget bytes"
+	if [ $budget -lt $((unit * 4)) ]; then
+		expect_log "$line"
+	elif grep -q "$line" "$hub_log"; then
+		fail "a unit that fits is not shared: $line"
+	fi
 	stop_hub
 done
 event 4 "budgets of a stage that is too small"
