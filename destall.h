@@ -301,7 +301,9 @@ struct ds_taken {
 	void	*bytes;		/* the job may write to them */
 	size_t	len;
 	uint64_t unit, hash;
-	uint32_t is_own;	/* this job made it */
+	uint64_t maker;		/* the job that made it: prove the first unit of
+				 * each before you use it */
+	uint32_t is_own;	/* that is this one */
 	void	*priv;		/* the library's */
 };
 
@@ -331,6 +333,11 @@ DS_EXPORT void ds_pass_end(struct ds_pass *pass);
 
 DS_EXPORT int ds_pass_is_alive(struct ds_pass *pass);
 	/* 1, or 0: the hub is gone. */
+
+DS_EXPORT unsigned ds_pass_jobs(struct ds_pass *pass);
+	/* That have members now, this one's, too, if it is one.  Make units for
+	 * others only if there are no others, or one of their units has proved
+	 * to be what this job makes. */
 
 /*--- the loader ----------------------------------------------------------*/
 

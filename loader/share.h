@@ -12,9 +12,10 @@
  *
  *  1. What the stage does not give the job makes itself, with the same bytes,
  *     from exactly there: nothing here fails a job.
- *  2. Nothing that another job made is given to the job before one such unit
- *     was made here, too, and compared; nor one whose hash is not that of the
- *     job's own order.
+ *  2. Nothing that another job made is given to the job before one unit of that
+ *     job was made here, too, and compared; nor one whose hash is not that of
+ *     the job's own order.  Nothing is made for other jobs before that, unless
+ *     there are none, and nothing once a difference was found.
  *  3. A unit with a sample that failed is never published.
  *  4. The lock is taken after `turn` of the loader, and held for no call of the
  *     stage.  What is marked as the job's is used in its thread alone.
@@ -39,6 +40,7 @@
 #define SHARE_KEY	96	/* characters of the key of a stream */
 #define SHARE_NEVER	UINT64_MAX
 #define SHARE_SLICE_MS	25u	/* of a wait; then all is looked at again */
+#define SHARE_PROVEN	64u	/* jobs; one that is forgotten is proved again */
 #define SHARE_AHEAD	2u	/* units are made ahead beside the batches
 				 * prefetched */
 
@@ -57,7 +59,8 @@ struct share_pass {		/* an epoch */
 	uint64_t	epoch;
 	struct plan	plan;		/* the feeder's */
 	unsigned	users;
-	bool		feeds;		/* the feeder leases units of it */
+	bool		feeds;		/* the feeder leases units of it; of
+					 * `now` changed by the job alone */
 	bool		is_dead;	/* its hub is gone */
 };
 
@@ -100,7 +103,9 @@ struct share {
 	/* The job's. */
 	enum share_mode	mode;
 	bool		for_good;	/* no more, ever */
-	bool		is_proven;	/* rule 2 */
+	uint64_t	proven[SHARE_PROVEN];	/* rule 2: the jobs */
+	uint64_t	nr_proven;	/* ever; the last of them are known */
+	uint64_t	made_ns;	/* the batch that it made itself last */
 	uint64_t	until;		/* so many of the epoch are behind when
 					 * its shared part ends */
 	uint64_t	tried;		/* to begin at this unit */
@@ -111,6 +116,8 @@ struct share {
 	pthread_mutex_t	lock;		/* guards what follows */
 	pthread_cond_t	changed;
 	bool		stops, is_opening, is_paused, is_next_tried;
+	bool		may_feed;	/* rule 2: its units are as others' */
+	bool		is_different;	/* they are not */
 	struct share_stage *stage;
 	struct share_pass *now, *next;
 	uint64_t	at;		/* the unit that the job takes next */
@@ -163,6 +170,9 @@ void *share_feed(void *loader);		/* the thread */
 void share_publish(void *loader, struct batch *b);
 void share_free_lease(struct share *s, struct batch *b);
 	/* Of a batch that is in no list, and the batch. */
+
+bool share_may_feed(const struct share *s, const struct share_pass *sp);
+	/* By rule 2; with the lock held. */
 
 /* share_prove.c */
 enum share_proof {

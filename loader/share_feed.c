@@ -77,6 +77,17 @@ count_published(struct share *s, bool is_published)
 	must(pthread_mutex_unlock(&s->lock) == 0);
 }
 
+static bool
+is_different(struct share *s)
+{
+	bool is;
+
+	must(pthread_mutex_lock(&s->lock) == 0);
+	is = s->is_different;
+	must(pthread_mutex_unlock(&s->lock) == 0);
+	return is;
+}
+
 static void
 publish(struct share *s, struct batch *b)
 {
@@ -86,7 +97,7 @@ publish(struct share *s, struct batch *b)
 
 	for (uint32_t i = 0; i < b->nr; i++)
 		states[i] = (uint8_t)b->cells[i].rc;
-	if (crash_point("loader.filled") < 0) {
+	if (is_different(s) || crash_point("loader.filled") < 0) {
 		ds_pass_give_up(sl->pass->pass, &sl->lease, DS_GIVE_UP_LATER);
 		return;
 	}
@@ -240,6 +251,12 @@ lease_of(struct ds_loader *l, struct share_pass *sp, unsigned wait_ms)
 	return is_leased;
 }
 
+bool
+share_may_feed(const struct share *s, const struct share_pass *sp)
+{
+	return s->may_feed || sp->info.jobs == 0;
+}
+
 static bool
 is_fed(const struct share_pass *sp)
 {
@@ -282,7 +299,7 @@ open_next(struct ds_loader *l)
 	must(pthread_mutex_lock(&s->lock) == 0);
 	s->is_opening = false;
 	if (rc == 0) {
-		sp->feeds = true;
+		sp->feeds = share_may_feed(s, sp);
 		s->next = sp;
 	}
 	pthread_cond_broadcast(&s->changed);

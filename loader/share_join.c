@@ -60,7 +60,7 @@ become_member(struct ds_loader *l, uint64_t start)
 	must(pthread_mutex_lock(&s->lock) == 0);
 	s->at = start;
 	s->no_room_for = SHARE_NEVER;
-	s->now->feeds = true;
+	s->now->feeds = share_may_feed(s, s->now);
 	s->is_paused = false;
 	pthread_cond_broadcast(&s->changed);
 	must(pthread_mutex_unlock(&s->lock) == 0);

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/must.h"
 #include "loader/loader.h"
 
@@ -82,9 +83,14 @@ static int
 give_gathered(struct ds_loader *l, struct batch *b,
     const struct plan_place *behind, struct ds_batch **out, struct ds_err *err)
 {
+	uint64_t since_ns = clock_now_ns();
+	int rc;
+
 	pipeline_add(&l->pipeline, b);
 	l->opened = *behind;
-	return loader_give_own(l, behind, AHEAD_NOT, out, err);
+	rc = loader_give_own(l, behind, AHEAD_NOT, out, err);
+	l->share.made_ns = clock_now_ns() - since_ns;
+	return rc;
 }
 
 static int

@@ -14,6 +14,8 @@
 #include "loader/loader.h"
 
 #define SELFS_MOST	8u	/* in a row: then the stage is of no use */
+#define PATIENCE_NS	(200 * NS_PER_MS)
+#define PATIENCE_TIMES	4u	/* as long as it takes to make a batch */
 
 /*--- holding -------------------------------------------------------------*/
 
@@ -110,6 +112,19 @@ note_taken(struct share *s, const struct share_unit *u)
 	s->selfs = 0;
 }
 
+/* What it has leased it gives up: who knows which one is right? */
+static void
+leave_for_good(struct ds_loader *l)
+{
+	struct share *s = &l->share;
+
+	must(pthread_mutex_lock(&s->lock) == 0);
+	s->is_different = true;
+	must(pthread_mutex_unlock(&s->lock) == 0);
+	s->for_good = true;
+	share_leave(l);
+}
+
 static enum share_found
 accept(struct ds_loader *l, const struct ds_taken *taken)
 {
@@ -133,8 +148,7 @@ accept(struct ds_loader *l, const struct ds_taken *taken)
 		return find_self(l, taken->unit);
 	default:
 		share_unit_drop(s, u);
-		s->for_good = true;
-		share_leave(l);
+		leave_for_good(l);
 		return FOUND_NONE;
 	}
 }
@@ -150,6 +164,28 @@ has_no_room(struct share *s, uint64_t unit)
 	return has_none;
 }
 
+/* The others have gone: what it waits for it makes for all. */
+static void
+feed(struct share *s)
+{
+	must(pthread_mutex_lock(&s->lock) == 0);
+	s->now->feeds = true;
+	pthread_cond_broadcast(&s->changed);
+	must(pthread_mutex_unlock(&s->lock) == 0);
+}
+
+/* One that makes nothing for others yet (share.h, rule 2) must not wait for
+ * them for ever: they may stand still. */
+static bool
+is_patient(struct share *s, uint64_t waited_ns)
+{
+	if (s->now->feeds)
+		return true;
+	if (ds_pass_jobs(s->now->pass) <= 1)
+		feed(s);
+	return waited_ns < PATIENCE_NS + PATIENCE_TIMES * s->made_ns;
+}
+
 /* Until there is something to say of it. */
 static int
 take(struct share *s, uint64_t unit, struct ds_taken *taken)
@@ -160,7 +196,8 @@ take(struct share *s, uint64_t unit, struct ds_taken *taken)
 	do
 		rc = ds_pass_take(s->now->pass, unit, SHARE_SLICE_MS, taken,
 		    NULL);
-	while (rc == DS_TAKE_WAIT && !has_no_room(s, unit));
+	while (rc == DS_TAKE_WAIT && !has_no_room(s, unit) &&
+	    is_patient(s, clock_now_ns() - since_ns));
 	must(pthread_mutex_lock(&s->lock) == 0);
 	s->at = unit + 1;
 	s->counts.wait_ns += clock_now_ns() - since_ns;

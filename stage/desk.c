@@ -143,6 +143,9 @@ desk_sweep(struct desk *d)
 {
 	struct unmapped u = { .link = d->link };
 
+	/* Nobody is told any more, nor is what the floor says for us. */
+	if (!link_alive(d->link))
+		return;
 	desk_lock(d);
 	maps_sweep(d->maps, note_unmapped, &u);
 	desk_unlock(d);

@@ -245,6 +245,19 @@ maps_own(const struct maps *m, uint32_t slot)
 	return k == NULL ? NULL : k->own;
 }
 
+void
+maps_fill(struct maps *m, uint32_t slot, bool begins)
+{
+	struct known *k;
+
+	must_be(m, MAPS_MAGIC);
+	k = maps_known(m, slot);
+	if (k == NULL)
+		return;
+	must(begins || k->nr_fills > 0);
+	k->nr_fills += begins ? 1 : -1u;
+}
+
 /*--- private maps --------------------------------------------------------*/
 
 struct map *

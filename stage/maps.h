@@ -15,7 +15,8 @@
  *     own from then on, and no write by any thread is lost.  It is no map of
  *     the slot any more; the next use of the slot makes another.
  *  3. Maps are not inherited by fork, except those that are private by 2.
- *  4. A slot that is GONE (board.h) is unmapped as soon as nobody holds it.
+ *  4. A slot that is GONE (board.h) is unmapped as soon as nobody holds it or
+ *     fills it.
  *  5. A job that writes to much of what it takes is better given copies, in
  *     memory that was used for copies before: 5 ms for 38.5 MB, where writing
  *     to every page of a map takes 28 ms, and dropping them 3 ms.  A copy is
@@ -61,6 +62,9 @@ int maps_add_own(struct maps *m, uint32_t slot, int fd, size_t room,
 	/* Maps an own slot for writing.  The descriptor stays the caller's. */
 void *maps_own(const struct maps *m, uint32_t slot);
 	/* Where it is; NULL: it is not known. */
+void maps_fill(struct maps *m, uint32_t slot, bool begins);
+	/* Someone begins to write to an own slot, or has done so: it is not
+	 * unmapped in between, whatever the hub says. */
 
 struct map *maps_find(struct maps *m, uint32_t slot);
 	/* The private map that nobody holds, or NULL: there is none. */

@@ -55,21 +55,22 @@ note_gone(struct maps *m)
 	m->nr_gone = now;
 }
 
-/* Unmaps what nobody holds; true if nothing is left. */
+/* Unmaps what nobody holds or fills; true if nothing is left. */
 static bool
 unmap_gone(struct maps *m, struct known *k)
 {
 	struct map *map, *next;
 
-	if (k->own != NULL)
+	if (k->own != NULL && k->nr_fills == 0) {
 		munmap(k->own, k->len);
-	k->own = NULL;
+		k->own = NULL;
+	}
 	for (map = k->maps; map != NULL; map = next) {
 		next = map->next;
 		if (!map->is_held)
 			maps_unmap(m, map);
 	}
-	return k->maps == NULL;
+	return k->maps == NULL && k->own == NULL;
 }
 
 void

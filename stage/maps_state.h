@@ -22,6 +22,7 @@ struct known {			/* a slot */
 	bool		is_gone;
 	size_t		len;
 	void		*own;		/* mapped for writing, or NULL */
+	unsigned	nr_fills;	/* of it, that go on */
 	struct map	*maps;
 };
 

@@ -92,9 +92,8 @@ fill_info(const struct ds_pass *p, const struct talk_attached *a,
 		.epoch = a->epoch,
 		.units = a->units,
 		.unit = a->unit,
-		/* relaxed: a figure, nothing goes by it */
 		.jobs = atomic_load_explicit(&p->board->nr_jobs,
-		    memory_order_relaxed),
+		    memory_order_relaxed),	/* as in ds_pass_jobs() */
 	};
 }
 
@@ -173,6 +172,15 @@ ds_pass_is_alive(struct ds_pass *pass)
 {
 	must_be(pass, ATTENDED_MAGIC);
 	return link_check(pass->stage->desk->link);
+}
+
+unsigned
+ds_pass_jobs(struct ds_pass *pass)
+{
+	must_be(pass, ATTENDED_MAGIC);
+	/* relaxed: may be a moment old */
+	return atomic_load_explicit(&pass->board->nr_jobs,
+	    memory_order_relaxed);
 }
 
 int
@@ -292,8 +300,20 @@ ds_pass_end(struct ds_pass *pass)
 /*--- leaving -------------------------------------------------------------*/
 
 static void
+end_fills(struct ds_pass *p)
+{
+	struct desk *d = p->stage->desk;
+
+	desk_lock(d);
+	for (unsigned i = 0; i < p->nr_leases; i++)
+		maps_fill(d->maps, p->leases[i].slot, false);
+	desk_unlock(d);
+}
+
+static void
 give_up_leases(struct ds_pass *p)
 {
+	end_fills(p);
 	for (unsigned i = 0; i < p->nr_leases; i++)
 		talk_give_up(p->stage->desk->link, p->id, p->leases[i].unit,
 		    p->leases[i].generation, STAGE_LATER);

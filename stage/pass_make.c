@@ -31,9 +31,23 @@ note_lease(struct ds_pass *p, const struct talk_leased *t)
 	has_room = p->nr_leases < PASS_LEASES;
 	if (has_room)
 		p->leases[p->nr_leases++] = (struct lease_out){
-			.unit = t->unit, .generation = t->generation };
+			.unit = t->unit, .generation = t->generation,
+			.slot = t->slot };
 	desk_unlock(p->stage->desk);
 	return has_room;
+}
+
+/* ROOM has found memory for one that is out. */
+static void
+note_slot(struct ds_pass *p, const struct talk_leased *t)
+{
+	desk_lock(p->stage->desk);
+	for (unsigned i = 0; i < p->nr_leases; i++) {
+		if (p->leases[i].unit == t->unit &&
+		    p->leases[i].generation == t->generation)
+			p->leases[i].slot = t->slot;
+	}
+	desk_unlock(p->stage->desk);
 }
 
 /* False: it is not out, or not any more. */
@@ -47,6 +61,7 @@ end_lease(struct ds_pass *p, const struct ds_lease *lease)
 		if (p->leases[i].unit != lease->unit ||
 		    p->leases[i].generation != lease->generation)
 			continue;
+		maps_fill(p->stage->desk->maps, p->leases[i].slot, false);
 		p->leases[i] = p->leases[--p->nr_leases];
 		is_out = true;
 	}
@@ -67,7 +82,8 @@ is_full(struct ds_pass *p)
 
 /*--- memory --------------------------------------------------------------*/
 
-/* Where the slot is in this process; NULL: it cannot be mapped. */
+/* Where the slot is in this process, to be filled; NULL: it cannot be
+ * mapped. */
 static void *
 find_memory(struct ds_pass *p, struct talk_leased *t)
 {
@@ -80,9 +96,19 @@ find_memory(struct ds_pass *p, struct talk_leased *t)
 	    maps_add_own(d->maps, t->slot, t->fd, (size_t)t->room, &base,
 	    NULL) < 0)
 		base = NULL;
+	if (base != NULL)
+		maps_fill(d->maps, t->slot, true);
 	desk_unlock(d);
 	io_close(&t->fd);
 	return base;
+}
+
+static void
+end_fill(struct ds_pass *p, uint32_t slot)
+{
+	desk_lock(p->stage->desk);
+	maps_fill(p->stage->desk->maps, slot, false);
+	desk_unlock(p->stage->desk);
 }
 
 /* The hub is told that it is not mapped here, so that it sends the slot anew,
@@ -105,8 +131,12 @@ accept_lease(struct ds_pass *p, struct talk_leased *t, struct ds_lease *lease)
 
 	if (t->slot != 0)
 		base = find_memory(p, t);
-	if ((t->slot != 0 && base == NULL) ||
-	    crash_point("stage.leased") < 0) {
+	if (t->slot != 0 && base == NULL) {
+		refuse_lease(p, t);
+		return 0;
+	}
+	if (crash_point("stage.leased") < 0) {
+		end_fill(p, t->slot);
 		refuse_lease(p, t);
 		return 0;
 	}
@@ -181,6 +211,7 @@ ask(struct ds_pass *p, struct ds_lease *lease, struct ds_err *err)
 	note_answer(p, 0, false);
 	rc = accept_lease(p, &t, lease);
 	if (rc == 1 && !note_lease(p, &t)) {
+		end_fill(p, t.slot);
 		refuse_lease(p, &t);
 		rc = 0;
 	}
@@ -240,6 +271,7 @@ ds_pass_room(struct ds_pass *pass, struct ds_lease *lease, size_t bytes,
 	    &t, err);
 	if (rc == 1 && t.slot != 0 && accept_lease(pass, &t, lease) == 1) {
 		lease->since_ns = since_ns;
+		note_slot(pass, &t);
 		return 0;
 	}
 	(void)end_lease(pass, lease);

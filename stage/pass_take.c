@@ -160,6 +160,7 @@ hold(struct ds_pass *p, uint64_t unit, const struct sight *s,
 		.len = (size_t)s->bytes,
 		.unit = unit,
 		.hash = s->hash,
+		.maker = s->job,
 		.is_own = s->job == p->stage->desk->job,
 		.priv = h,
 	};

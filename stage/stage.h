@@ -111,6 +111,7 @@ enum membership { NO_MEMBER, MEMBER, OWES_END };
 struct lease_out {
 	uint64_t	unit;
 	uint32_t	generation;
+	uint32_t	slot;		/* that is filled; 0: none yet */
 };
 
 #define PASS_LEASES	64u	/* out at a time, by one process */

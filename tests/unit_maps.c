@@ -886,6 +886,28 @@ a_slot_that_is_gone_is_unmapped(void **state)
 	end(&s);
 }
 
+/* The hub may take a thread that fills it for dead. */
+static void
+nor_one_that_is_filled(void **state)
+{
+	struct slot s;
+
+	(void)state;
+	setup();
+	new_slot(&s, SLOT, PAGES);
+	maps_fill(maps, SLOT, true);
+	maps_fill(maps, SLOT, true);
+	set_gone(SLOT);
+	expect_told(0, 0);
+	maps_fill(maps, SLOT, false);
+	expect_told(0, 0);
+	memset(s.bytes, 'a', s.len);
+	maps_fill(maps, SLOT, false);
+	expect_told(1, SLOT);
+	assert_false(is_mapped(s.bytes));
+	end(&s);
+}
+
 static void
 one_that_is_held_is_not(void **state)
 {
@@ -1047,6 +1069,7 @@ UNIT_MAIN(UNIT(what_a_job_writes_is_its_own),
     UNIT(a_child_has_what_was_kept),
     UNIT(a_slot_that_is_gone_is_unmapped),
     UNIT(one_that_is_held_is_not),
+    UNIT(nor_one_that_is_filled),
     UNIT(one_without_a_map_is_told),
     UNIT(one_that_looks_too_late_loses_no_slot),
     UNIT(one_that_is_given_again_is_not_gone),

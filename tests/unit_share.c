@@ -509,8 +509,9 @@ without_a_hub_it_is_alone(void **state)
 /* A job that says it makes the same, and does not: its first unit is of the
  * right length and hash. */
 static void
-publish_other_bytes(struct party *p, struct ds_loader *l)
+publish_other_bytes(struct party *p, struct ds_loader *l, uint64_t epoch)
 {
+	struct plan_run run = { .at = { .epoch = epoch }, .count = 8 };
 	size_t bytes = 8 * (l->shelf.sample_bytes + 1);
 	struct ds_lease lease;
 	struct batch *b;
@@ -521,39 +522,92 @@ publish_other_bytes(struct party *p, struct ds_loader *l)
 	assert_int_equal(ds_pass_room(p->pass, &lease, bytes, &err), 0);
 	memset(lease.bytes, 0, bytes);
 	b = batch_new_bare(8, 1);
-	assert_true(plan_epoch(&l->plan, 0));
-	loader_number(l, &l->plan, b, &(struct plan_run){ .count = 8 });
+	assert_true(plan_epoch(&l->plan, epoch));
+	loader_number(l, &l->plan, b, &run);
 	assert_int_equal(ds_pass_publish(p->pass, &lease, bytes, share_hash(b),
 	    0, &err), 0);
 	batch_free(b);
 }
 
+/* Beside a loader of the same stream that shares nothing itself. */
+static void
+attend_other(struct party *p, struct job *j, uint64_t epoch)
+{
+	struct ds_err err;
+	char key[SHARE_KEY];
+
+	open_job(j, "batch=8");
+	j->loader->options.share = false;
+	assert_int_equal(loader_start(j->loader, &err), 0);
+	share_key(j->loader, key);
+	party_connect(p);
+	assert_int_equal(ds_stage_open(&p->stage, p->hub, &err), 0);
+	party_set(p, "stream", key);
+	party_set(p, "seed", "0");
+	party_set(p, "unit", "8");
+	party_set(p, "samples", "61");
+	party_attend(p, epoch);
+}
+
+/* And what the newcomer would have made is given to nobody. */
 static void
 what_is_different_is_named(void **state)
 {
 	struct ds_err err;
 	struct party p;
-	char key[SHARE_KEY];
 
 	(void)state;
-	open_job(&jobs[0], "batch=8");
-	jobs[0].loader->options.share = false;
-	assert_int_equal(loader_start(jobs[0].loader, &err), 0);
-	share_key(jobs[0].loader, key);
-	party_connect(&p);
-	assert_int_equal(ds_stage_open(&p.stage, p.hub, &err), 0);
-	party_set(&p, "stream", key);
-	party_set(&p, "seed", "0");
-	party_set(&p, "unit", "8");
-	party_set(&p, "samples", "61");
-	party_attend(&p, 0);
-	publish_other_bytes(&p, jobs[0].loader);
+	attend_other(&p, &jobs[0], 0);
+	publish_other_bytes(&p, jobs[0].loader, 0);
+	assert_int_equal(ds_pass_begin(p.pass, 0, 8, NULL, &err), 1);
 	open_job(&jobs[1], "batch=8");
 	train_well(&jobs[1], UINT32_MAX);
 	check_job(&jobs[1]);
 	assert_int_equal(jobs[1].counts.different_units, 1);
+	assert_int_equal(jobs[1].counts.published_units, 0);
 	assert_non_null(strstr(how_of(&jobs[1]), "alone: unit 0 of epoch 0, "
 	    "which another job made, is not what this job makes of class"));
+	party_leave(&p);
+}
+
+/* Who has proved one job's units has not proved another's. */
+static void
+each_maker_is_proved(void **state)
+{
+	struct party p;
+
+	(void)state;
+	open_job(&jobs[0], "batch=8");
+	open_job(&jobs[1], "batch=8");
+	train_well(&jobs[0], 1);
+	train_well(&jobs[1], 1);
+	assert_int_equal(jobs[1].loader->share.nr_proven, 1);
+	attend_other(&p, &jobs[2], 1);
+	publish_other_bytes(&p, jobs[2].loader, 1);
+	run_jobs(2);
+	for (unsigned i = 0; i < 2; i++) {
+		check_job(&jobs[i]);
+		assert_int_equal(jobs[i].counts.different_units, 1);
+	}
+	party_leave(&p);
+}
+
+/* Before its proof a job makes nothing for others: but it does not wait for
+ * those who make nothing, either. */
+static void
+one_that_is_not_proven_goes_on(void **state)
+{
+	struct ds_err err;
+	struct party p;
+
+	(void)state;
+	attend_other(&p, &jobs[0], 0);
+	assert_int_equal(ds_pass_begin(p.pass, 0, 8, NULL, &err), 1);
+	open_job(&jobs[1], "batch=8");
+	train_well(&jobs[1], UINT32_MAX);
+	check_job(&jobs[1]);
+	assert_int_equal(jobs[1].counts.own_units, 8);
+	assert_int_equal(jobs[1].counts.published_units, 8);
 	party_leave(&p);
 }
 
@@ -603,6 +657,8 @@ main(void)
 		SHARE_UNIT(without_memory_each_makes_its_own),
 		SHARE_UNIT(without_a_hub_it_is_alone),
 		SHARE_UNIT(what_is_different_is_named),
+		SHARE_UNIT(each_maker_is_proved),
+		SHARE_UNIT(one_that_is_not_proven_goes_on),
 		SHARE_UNIT(a_child_reads_what_was_held),
 	};
 
