@@ -22,7 +22,8 @@
  *     said that it writes no more, or has left; if it was published, it is in
  *     the list of what is staged until its unit is retired, and then, while one
  *     that was detached may look at it, in that of what is held.  So every slot
- *     that is not FREE or GONE is in exactly one list of one pass.
+ *     that is not FREE or GONE is in exactly one list of one pass, or a ghost
+ *     may still write it (director_ghost.c).
  */
 
 #ifndef STAGE_DIRECTOR_H
@@ -48,10 +49,11 @@
 #define DIRECTOR_PASSES	1024u
 #define DIRECTOR_ATTACHED 64u		/* by one process */
 #define DIRECTOR_LEASES	256u		/* by one attachment */
-#define DIRECTOR_EDGES	1024u		/* of the wait-for graph */
+#define DIRECTOR_EDGES	512u		/* of the wait-for graph */
 #define PASS_IDS	(UINT32_MAX / LINE_PLACES)
 #define WINDOW_UNITS	16u		/* unless somebody asks for more */
 #define WINDOW_LEAST	2u
+#define WINDOW_MEMORY	4u		/* for want of memory, not less */
 #define AHEAD_UNITS	4u
 #define MAKING_PER_CPU	3u
 #define LATE_MIN_NS	UINT64_C(100000000)	/* a lease is late after this, */
@@ -130,10 +132,12 @@ struct pass {
 	uint8_t		lates[LINE_RING];	/* how often its maker was */
 	uint64_t	window_units, window_bytes;	/* most asked for */
 	uint64_t	unit_bytes;	/* most asked for, in whole pages */
+	bool		is_too_large;	/* one was, and the log says so */
 	uint64_t	make_mean_ns;	/* of a unit, from grant to publish */
 	uint64_t	delivered;	/* units, ever */
 	uint64_t	used_ns;	/* last leased or taken */
 	struct { uint64_t bytes, hash, job; } publishing;
+	uint64_t	need_taken, need_released;	/* as shown */
 	uint64_t	news_from, news_to;	/* units that became STAGED or
 					 * ALONE in this turn; from > to: none */
 	struct pass	*next;
@@ -153,6 +157,7 @@ struct director {
 	unsigned	nr_orphans;	/* leases without a pass: rule 8 */
 	struct wait_edge edges[DIRECTOR_EDGES];
 	uint32_t	marks[DIRECTOR_EDGES];
+	uint64_t	waiting[DIRECTOR_EDGES];	/* jobs */
 };
 
 typedef int director_handler_f(struct director *d, struct client *c,
@@ -181,6 +186,8 @@ uint32_t director_seat(struct pass *p, struct seated *s);
 	/* Gives it a place: there is one. */
 void director_leave_place(struct director *d, struct pass *p, uint32_t place);
 	/* The last one ends the pass. */
+uint32_t director_count_jobs(const struct pass *p);
+	/* Of members. */
 void director_fit(struct pass *p);
 	/* The window to what is asked for, and what memory there is. */
 
@@ -223,6 +230,9 @@ void director_end_lease(struct stage_lease *l);
 	/* Of the list of leases; its slot is free. */
 void director_end_leases(struct pass *p, uint32_t place);
 	/* All of a place that has left the line. */
+void director_abandon_leases(struct pass *p, uint32_t place);
+	/* The same of one whose process may still write: its slots stay as they
+	 * are until that has ended. */
 void director_end_units(struct pass *p);
 	/* Before the pass ends: nothing of it is needed any more. */
 void director_idle(struct pass *p, uint32_t place, bool lacks_room);
@@ -235,13 +245,13 @@ bool director_may_make(const struct pass *p, uint32_t threads,
 
 void director_wait(struct director *d, uint64_t now_ns);
 	/* Detaches whom nobody is to wait for any more. */
+uint32_t director_waits_for(const struct pass *p, uint32_t place);
+	/* The first other member that it waits for, or LINE_NOBODY. */
 void director_late(struct pass *p, uint64_t now_ns);
 	/* Calls leases late. */
 bool director_is_overdue(const struct pass *p, const struct stage_lease *l,
     uint64_t now_ns);
 	/* It could be called late. */
-uint32_t director_waits_for(const struct pass *p, uint32_t place);
-	/* The first other member that it waits for, or LINE_NOBODY. */
 
 extern const struct hub_module director_module;
 

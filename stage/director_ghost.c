@@ -11,6 +11,8 @@
  *     anybody's.
  *  2. What it may look at stays as it is until its process has ended: its
  *     places are DETACHED, and its maps count.
+ *  3. So does what it may write: its slots that were WRITING stay so, in no
+ *     list, until slots_client_gone() ends them.
  */
 
 #include <config.h>
@@ -73,19 +75,14 @@ static void
 haunt(struct director *d, struct pass *p, uint32_t place)
 {
 	uint64_t now_ns = clock_now_ns();
-	const struct stage_lease *l;
 
 	director_look(p, now_ns);
+	director_abandon_leases(p, place);
 	if (p->line.place[place].state == PLACE_MAKER) {
 		director_leave_place(d, p, place);
 		return;
 	}
-	for (l = p->leases; l != NULL; l = l->next) {
-		if (l->place == place)	/* or it was revoked before */
-			(void)line_give_up(&p->line, l->unit, place,
-			    l->generation, false);
-	}
-	director_end_leases(p, place);
+	line_revoke(&p->line, place);
 	p->seated[place]->is_idle = false;
 	line_detach(&p->line, place);
 	director_show_place(p, place);

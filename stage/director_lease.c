@@ -19,6 +19,7 @@
 #include "stage/director.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
@@ -129,12 +130,16 @@ static void
 refuse(struct stage_lease *l, uint32_t serial, enum stage_why why)
 {
 	struct pass *p = l->pass;
-	uint32_t place = l->place;
+	uint32_t place = l->place, client = l->client;
+	bool is_begun = l->is_begun;
 
 	(void)line_give_up(&p->line, l->unit, place, l->generation,
 	    why == STAGE_TOO_LARGE);	/* or it was revoked meanwhile */
 	director_end_lease(l);
-	tell_to_wait(p, place, serial, why);
+	if (is_begun)	/* it has its own to go on with, and does not wait */
+		answer_not_leased(p->director, client, serial, why);
+	else
+		tell_to_wait(p, place, serial, why);
 }
 
 /* A descriptor that its owner has is not sent again. */
@@ -250,13 +255,29 @@ make_room(struct stage_lease *l, uint64_t bytes, struct stage_slot **slot)
 	return answer;
 }
 
+/* Once: the log is for people. */
+static void
+say_too_large(struct pass *p, uint64_t bytes)
+{
+	struct slots_counts counts;
+
+	if (p->is_too_large)
+		return;
+	p->is_too_large = true;
+	slots_counts(p->director->slots, &counts);
+	log_line(hub_log(p->director->hub), LOG_WARN, "pass %u: a unit of %"
+	    PRIu64 " bytes does not fit four times into the stage of %" PRIu64
+	    " bytes: it is not shared", p->id, bytes, counts.budget_bytes);
+}
+
 static void
 find_memory(struct stage_lease *l, uint64_t bytes, uint32_t serial)
 {
-	enum slots_answer answer;
-	struct stage_slot *slot;
+	enum slots_answer answer = SLOTS_TOO_LARGE;
+	struct stage_slot *slot = NULL;
 
-	answer = get_slot(l, bytes, &slot);
+	if (slots_hold_several(l->director->slots, bytes))
+		answer = get_slot(l, bytes, &slot);
 	if (bytes > l->pass->unit_bytes && answer != SLOTS_TOO_LARGE)
 		l->pass->unit_bytes = (bytes + PAGE - 1) / PAGE * PAGE;
 	if (answer == SLOTS_NO_ROOM)
@@ -273,6 +294,7 @@ find_memory(struct stage_lease *l, uint64_t bytes, uint32_t serial)
 		refuse(l, serial, STAGE_NO_ROOM);
 		return;
 	case SLOTS_TOO_LARGE:
+		say_too_large(l->pass, bytes);
 		refuse(l, serial, STAGE_TOO_LARGE);
 		return;
 	}

@@ -53,11 +53,11 @@ expel(struct pass *p, uint32_t client)
 		client_expel(c, "stage: a seat that says what cannot be");
 }
 
-void
-director_note_wait(struct pass *p, uint32_t place, uint64_t now_ns)
+static void
+note_wait(struct pass *p, uint32_t place, uint64_t first, uint64_t now_ns)
 {
 	struct seated *s = p->seated[place];
-	bool waits = line_is_blocked(&p->line, place);
+	bool waits = line_is_blocked_at(&p->line, place, first);
 
 	if (waits && s->waits_since_ns == 0) {
 		s->waits_since_ns = now_ns;
@@ -65,6 +65,12 @@ director_note_wait(struct pass *p, uint32_t place, uint64_t now_ns)
 		s->waited_ns += now_ns - s->waits_since_ns;
 		s->waits_since_ns = 0;
 	}
+}
+
+void
+director_note_wait(struct pass *p, uint32_t place, uint64_t now_ns)
+{
+	note_wait(p, place, line_first(&p->line), now_ns);
 }
 
 static void
@@ -92,15 +98,22 @@ look_at(struct pass *p, uint32_t place, uint64_t now_ns)
 		p->used_ns = s->took_ns = now_ns;
 	}
 	pace_note(&s->pace, now_ns, said.samples);
-	director_note_wait(p, place, now_ns);
 }
 
+/* Who waits is known when all have been read; it stays so if all do. */
 void
 director_look(struct pass *p, uint64_t now_ns)
 {
+	uint64_t first;
+
 	for (uint32_t i = 0; i < p->high; i++) {
 		if (p->line.place[i].state == PLACE_LIVE)
 			look_at(p, i, now_ns);
+	}
+	first = line_first(&p->line);
+	for (uint32_t i = 0; i < p->high; i++) {
+		if (p->line.place[i].state == PLACE_LIVE)
+			note_wait(p, i, first, now_ns);
 	}
 }
 

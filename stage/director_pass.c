@@ -264,9 +264,9 @@ director_end_pass(struct director *d, struct pass *p)
 	d->nr_passes--;
 	log_line(hub_log(d->hub), LOG_INFO, "pass %u ends: %" PRIu64 " units "
 	    "made, %" PRIu64 " delivered, %" PRIu64 " alone, %" PRIu64
-	    " revoked, %" PRIu64 " late, %" PRIu64 " members detached",
+	    " revoked, %" PRIu64 " late, %" PRIu64 " member%s detached",
 	    p->id, l->made, p->delivered, l->alone, l->revoked, l->late,
-	    l->detached);
+	    l->detached, l->detached == 1 ? "" : "s");
 	free_pass(p);
 }
 

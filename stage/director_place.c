@@ -21,26 +21,61 @@
 
 /*--- how much ------------------------------------------------------------*/
 
+struct asker {
+	uint64_t	job, ahead;
+};
+
+/* By job, what it asks for most first. */
+static int
+compare_askers(const void *a, const void *b)
+{
+	const struct asker *x = a, *y = b;
+
+	if (x->job != y->job)
+		return x->job < y->job ? -1 : 1;
+	return (x->ahead < y->ahead) - (x->ahead > y->ahead);
+}
+
+static uint32_t
+sort_askers(const struct pass *p, bool only_live, struct asker *all)
+{
+	uint32_t nr = 0;
+
+	for (uint32_t i = 0; i < p->high; i++) {
+		const struct seated *s = p->seated[i];
+
+		if (s != NULL && (!only_live ||
+		    p->line.place[i].state == PLACE_LIVE))
+			all[nr++] = (struct asker){ s->job, s->ahead };
+	}
+	qsort(all, nr, sizeof all[0], compare_askers);
+	return nr;
+}
+
 /* What a job would have in the making alone, summed over jobs. */
 static uint64_t
 sum_ahead(const struct pass *p)
 {
+	struct asker all[LINE_PLACES];
+	uint32_t nr = sort_askers(p, false, all);
 	uint64_t sum = 0;
 
-	for (uint32_t i = 0; i < p->high; i++) {
-		const struct seated *s = p->seated[i];
-		bool counts = s != NULL;
-
-		for (uint32_t j = 0; counts && j < p->high; j++) {
-			const struct seated *o = p->seated[j];
-
-			if (o != NULL && o->job == s->job && (o->ahead >
-			    s->ahead || (o->ahead == s->ahead && j < i)))
-				counts = false;
-		}
-		sum += counts ? s->ahead : 0;
+	for (uint32_t i = 0; i < nr; i++) {
+		if (i == 0 || all[i].job != all[i - 1].job)
+			sum += all[i].ahead;
 	}
 	return sum < LINE_RING ? sum : LINE_RING;
+}
+
+uint32_t
+director_count_jobs(const struct pass *p)
+{
+	struct asker all[LINE_PLACES];
+	uint32_t nr = sort_askers(p, true, all), jobs = 0;
+
+	for (uint32_t i = 0; i < nr; i++)
+		jobs += i == 0 || all[i].job != all[i - 1].job;
+	return jobs;
 }
 
 void
@@ -55,8 +90,12 @@ director_fit(struct pass *p)
 		window = p->window_bytes / p->unit_bytes;
 	if (window == 0)
 		window = WINDOW_UNITS;
-	most = p->unit_bytes > 0 ? counts.budget_bytes / p->unit_bytes :
+	/* Half of the memory: all of a window may stay as it is for one that
+	 * was detached and says nothing, and the others go on in the rest. */
+	most = p->unit_bytes > 0 ? counts.budget_bytes / p->unit_bytes / 2 :
 	    LINE_RING;
+	if (most < WINDOW_MEMORY)
+		most = WINDOW_MEMORY;
 	if (window > most)
 		window = most;
 	if (window < WINDOW_LEAST)

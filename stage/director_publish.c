@@ -92,6 +92,15 @@ director_end_lease(struct stage_lease *l)
 	end(&l->pass->leases, l);
 }
 
+/* Its memory is still to come: whoever finds it puts it away. */
+static void
+orphan(struct stage_lease *l)
+{
+	unlist(&l->pass->leases, l);
+	l->pass = NULL;
+	l->director->nr_orphans++;
+}
+
 void
 director_end_leases(struct pass *p, uint32_t place)
 {
@@ -101,13 +110,28 @@ director_end_leases(struct pass *p, uint32_t place)
 		next = l->next;
 		if (l->place != place)
 			continue;
-		if (!l->is_pending) {
+		if (l->is_pending)
+			orphan(l);
+		else
 			director_end_lease(l);
+	}
+}
+
+void
+director_abandon_leases(struct pass *p, uint32_t place)
+{
+	struct stage_lease *l, *next;
+
+	for (l = p->leases; l != NULL; l = next) {
+		next = l->next;
+		if (l->place != place)
+			continue;
+		if (l->is_pending) {
+			orphan(l);
 			continue;
 		}
 		unlist(&p->leases, l);
-		l->pass = NULL;
-		p->director->nr_orphans++;
+		free(l);
 	}
 }
 

@@ -15,6 +15,9 @@
 #define SHOW(where, n) \
 	atomic_store_explicit(&(where), (n), memory_order_relaxed)
 
+#define LOOKS_MOST	4u	/* in a row, at members who are fast; then the
+				 * tick sees what was missed */
+
 /*--- showing -------------------------------------------------------------*/
 
 static uint32_t
@@ -46,7 +49,9 @@ director_show_unit(void *pass, uint64_t unit)
 
 	/* The entry may still say STAGED, of a unit that has left the window.
 	 * relaxed: this word is ours; release: pairs with the acquire of who
-	 * finds the number there, and looks at the word again */
+	 * finds the number there, and looks at the word again.  What is stored
+	 * in the rest comes behind the emptied word for everyone by the fence
+	 * of director_settle(): a unit is STAGED in a later turn than LEASED */
 	if (atomic_load_explicit(&e->unit, memory_order_relaxed) != unit)
 		SHOW(e->word, board_word(UNIT_FREE, 0, 0));
 	atomic_store_explicit(&e->unit, unit, memory_order_release);
@@ -72,19 +77,8 @@ director_show_place(struct pass *p, uint32_t place)
 void
 director_show_members(struct pass *p)
 {
-	const struct line_place *place = p->line.place;
-	uint32_t jobs = 0;
-
-	for (uint32_t i = 0; i < p->high; i++) {
-		bool is_new = place[i].state == PLACE_LIVE;
-
-		for (uint32_t j = 0; is_new && j < i; j++)
-			is_new = place[j].state != PLACE_LIVE ||
-			    place[j].job != place[i].job;
-		jobs += is_new;
-	}
 	SHOW(p->board->nr_members, p->line.members);
-	SHOW(p->board->nr_jobs, jobs);
+	SHOW(p->board->nr_jobs, director_count_jobs(p));
 }
 
 /* Units that have come into the window are FREE, whatever was there before. */
@@ -165,11 +159,19 @@ wanted_released(const struct pass *p)
 	    line_first(&p->line) : BOARD_NEVER;
 }
 
-static void
+/* True if they are others than before. */
+static bool
 show_needs(struct pass *p)
 {
-	SHOW(p->board->need_taken, wanted_taken(p));
-	SHOW(p->board->need_released, wanted_released(p));
+	uint64_t taken = wanted_taken(p), released = wanted_released(p);
+
+	if (taken == p->need_taken && released == p->need_released)
+		return false;
+	p->need_taken = taken;
+	p->need_released = released;
+	SHOW(p->board->need_taken, taken);
+	SHOW(p->board->need_released, released);
+	return true;
 }
 
 /* How much of what it holds a member that stands in the way of `first` should
@@ -180,22 +182,20 @@ kept_by(const struct pass *p, uint32_t place, uint64_t first)
 	const struct line_place *b = &p->line.place[place];
 	uint64_t kept = b->taken > first ? b->taken - first : 0;
 
-	return kept > p->line.window / 2 || line_is_blocked(&p->line, place) ?
-	    (kept + 1) / 2 : 0;
+	return line_blocks_at(&p->line, place, first) &&
+	    (kept > p->line.window / 2 ||
+	    line_is_blocked_at(&p->line, place, first)) ? (kept + 1) / 2 : 0;
 }
 
 static void
 want_room(struct pass *p)
 {
-	const struct line *l = &p->line;
-	uint64_t first = wanted_released(p), most = 0, kept;
-	uint32_t b;
+	uint64_t first = p->need_released, most = 0, kept;
 
 	if (first == BOARD_NEVER)
 		return;
-	for (b = line_blocker(l, LINE_NOBODY); b != LINE_NOBODY;
-	    b = line_blocker(l, b)) {
-		kept = kept_by(p, b, first);
+	for (uint32_t i = 0; i < p->high; i++) {
+		kept = kept_by(p, i, first);
 		most = kept > most ? kept : most;
 	}
 	/* relaxed: our own store */
@@ -203,10 +203,9 @@ want_room(struct pass *p)
 	    &p->board->wants_room, memory_order_relaxed))
 		return;
 	SHOW(p->board->wants_room, first + most);
-	for (b = line_blocker(l, LINE_NOBODY); b != LINE_NOBODY;
-	    b = line_blocker(l, b)) {
-		if (kept_by(p, b, first) > 0)
-			director_wake(p, b);
+	for (uint32_t i = 0; i < p->high; i++) {
+		if (kept_by(p, i, first) > 0)
+			director_wake(p, i);
 	}
 }
 
@@ -306,13 +305,19 @@ director_room_grew(void *director)
 void
 director_settle(struct pass *p, uint64_t now_ns)
 {
+	unsigned looks = 0;
+
 	director_fit(p);
 	show_window(p);
-	show_needs(p);
-	/* pairs with the fence of those who wait, or have taken or released:
-	 * board.h, 3 and 4 */
-	atomic_thread_fence(memory_order_seq_cst);
-	director_look(p, now_ns);
+	(void)show_needs(p);
+	do {
+		/* pairs with the fence of those who wait, or have taken or
+		 * released: board.h, 3 and 4 */
+		atomic_thread_fence(memory_order_seq_cst);
+		director_look(p, now_ns);
+		/* Who had said that before it could see the needs does not say
+		 * it again: what is needed may be something else by now. */
+	} while (show_needs(p) && ++looks < LOOKS_MOST);
 	wake_members(p);
 	want_room(p);
 	wake_makers(p);

@@ -17,6 +17,8 @@
 #include "base/clock.h"
 #include "base/must.h"
 
+#define RATE_MOST	1e18
+
 /*--- passes --------------------------------------------------------------*/
 
 static struct pass *
@@ -108,6 +110,15 @@ next_place(const struct pass *p, uint32_t after)
 	return LINE_NOBODY;
 }
 
+/* Per 1000 s, of what a seat says: it may say anything. */
+static uint64_t
+rate_of(const struct seated *s, uint64_t now_ns)
+{
+	double rate = pace_rate(&s->pace, now_ns) * 1000;
+
+	return rate < RATE_MOST ? (uint64_t)rate : (uint64_t)RATE_MOST;
+}
+
 static void
 fill_member(const struct pass *p, uint32_t place, uint64_t now_ns,
     uint64_t word[STAGE_MEMBER_WORDS])
@@ -122,7 +133,7 @@ fill_member(const struct pass *p, uint32_t place, uint64_t now_ns,
 	word[STAGE_MEMBER_TAKEN] = m->taken;
 	word[STAGE_MEMBER_RELEASED] = m->released;
 	word[STAGE_MEMBER_SAMPLES_PER_KS] = m->state == PLACE_LIVE ?
-	    (uint64_t)(pace_rate(&s->pace, now_ns) * 1000) : 0;
+	    rate_of(s, now_ns) : 0;
 	word[STAGE_MEMBER_WAITS_PID] = b != LINE_NOBODY ?
 	    (uint64_t)p->seated[b]->pid : 0;
 	word[STAGE_MEMBER_WAITS_NS] = waits_ns;

@@ -306,16 +306,24 @@ line_detach(struct line *l, uint32_t p)
 }
 
 void
-line_leave(struct line *l, uint32_t p)
+line_revoke(struct line *l, uint32_t p)
 {
-	struct line_place *pl = place_at(l, p);
+	const struct line_place *pl = place_at(l, p);
 
-	stop_counting(l, pl);
 	for (uint64_t u = l->base; u < l->front && pl->leases > 0; u++)
 		if (unit_at(l, u)->maker == p) {
 			set_free(l, u);
 			l->revoked++;
 		}
+}
+
+void
+line_leave(struct line *l, uint32_t p)
+{
+	struct line_place *pl = place_at(l, p);
+
+	stop_counting(l, pl);
+	line_revoke(l, p);
 	memset(pl, 0, sizeof *pl);
 	while (l->used > 0 && l->place[l->used - 1].state == PLACE_NONE)
 		l->used--;
@@ -518,12 +526,26 @@ line_pinned(const struct line *l, uint64_t unit)
 /*--- waiting -------------------------------------------------------------*/
 
 bool
-line_is_blocked(const struct line *l, uint32_t p)
+line_is_blocked_at(const struct line *l, uint32_t p, uint64_t first)
 {
 	const struct line_place *pl = place_at(l, p);
 
 	return pl->state == PLACE_LIVE && pl->waits != LINE_ANY &&
-	    pl->waits >= add(line_first(l), l->window);
+	    pl->waits >= add(first, l->window);
+}
+
+bool
+line_is_blocked(const struct line *l, uint32_t p)
+{
+	return line_is_blocked_at(l, p, line_first(l));
+}
+
+bool
+line_blocks_at(const struct line *l, uint32_t p, uint64_t first)
+{
+	const struct line_place *pl = place_at(l, p);
+
+	return pl->state == PLACE_LIVE && pl->released <= first;
 }
 
 uint32_t
@@ -533,7 +555,7 @@ line_blocker(const struct line *l, uint32_t after)
 	uint32_t p = after == LINE_NOBODY ? 0 : after + 1;
 
 	for (; p < l->used; p++)
-		if (is_live(l, p) && l->place[p].released <= first)
+		if (line_blocks_at(l, p, first))
 			return p;
 	return LINE_NOBODY;
 }

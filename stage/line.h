@@ -130,6 +130,9 @@ void line_end(struct line *l, uint32_t p);
 void line_detach(struct line *l, uint32_t p);
 	/* LIVE to DETACHED: nobody waits for it from now on. */
 
+void line_revoke(struct line *l, uint32_t p);
+	/* All its leases: they are FREE again. */
+
 void line_leave(struct line *l, uint32_t p);
 	/* To NONE, from any state: it said so, or it died.  Its leases are
 	 * FREE again. */
@@ -209,6 +212,11 @@ uint32_t line_blocker(const struct line *l, uint32_t after);
 	/* Of the LIVE who have not released that first unit, the next place
 	 * behind `after` (LINE_NOBODY: the first); LINE_NOBODY: no more.  One
 	 * that is blocked may be among them, by what it keeps. */
+
+bool line_is_blocked_at(const struct line *l, uint32_t p, uint64_t first);
+bool line_blocks_at(const struct line *l, uint32_t p, uint64_t first);
+	/* The same of one place, for those who look at many, and have asked
+	 * line_first() once. */
 
 bool line_keeps(const struct line *l, uint32_t p);
 	/* A LIVE member that has taken that first unit, not released it, and

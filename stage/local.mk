@@ -17,6 +17,7 @@ libhost_la_SOURCES += \
 	%D%/slots.c %D%/slots_get.c %D%/slots_state.h %D%/slots.h \
 	%D%/director.c %D%/director.h \
 	%D%/director_ghost.c \
+	%D%/director_late.c \
 	%D%/director_lease.c \
 	%D%/director_member.c \
 	%D%/director_pass.c \

@@ -115,6 +115,11 @@ enum slots_answer slots_get(struct slots *s, uint32_t client, uint64_t bytes,
 	 * SLOTS_NO_ROOM: not now; slots_make_room() may help.
 	 * SLOTS_TOO_LARGE: more than the budget. */
 
+bool slots_hold_several(struct slots *s, uint64_t bytes);
+	/* Do four slots of that size fit into the budget?  One that was not
+	 * given grows for it.  With fewer, jobs wait for each other's memory
+	 * most of the time: each is faster alone. */
+
 bool slots_make_room(struct slots *s, uint64_t bytes, uint64_t now_ns);
 	/* Ends FREE slots by rule 5, until as many bytes will be free, or there
 	 * are no more.  True if anything was ended. */

@@ -15,7 +15,7 @@
 #include "hub/room.h"
 #include "stage/messages.h"
 
-#define UNITS_LEAST	4u	/* of the largest size, in a default budget */
+#define UNITS_LEAST	4u	/* of the largest size, in the budget */
 
 /* As much as was asked for is within a default budget several times. */
 static void
@@ -153,6 +153,19 @@ new_slot(struct slots *s, struct slot_owner *o, uint64_t pages)
 	owner_add(o, slot);
 	enlist(s, slot);
 	return slot;
+}
+
+bool
+slots_hold_several(struct slots *s, uint64_t bytes)
+{
+	uint64_t pages;
+
+	must_be(s, SLOTS_MAGIC);
+	if (bytes > s->budget_most)
+		return false;
+	pages = room_pages(bytes > 0 ? bytes : 1);
+	grow_budget(s, pages);
+	return pages <= s->budget_bytes / UNITS_LEAST;
 }
 
 enum slots_answer

@@ -19,13 +19,15 @@ mv plain.ledger plain$other_seed.ledger
 start_hub
 take_baseline
 
-# taker NAME LINE...
+# taker NAME LINE...: as `destall run` starts it, with the token of a job: all its
+# loaders are that job.
 taker() {
 	name=$1
 	shift
+	taker_nr=$((${taker_nr:-0} + 1))
 	rm -f "$name".*.ledger
 	printf '%s\n' "$@" > "$name.script"
-	DESTALL=1 "$(harness taker)" < "$name.script" > "$name.out" 2>&1 &
+	DESTALL=1 DESTALL_JOB=$(printf '%016x' $taker_nr) "$(harness taker)" < "$name.script" > "$name.out" 2>&1 &
 	eval "${name}_pid=$!"
 }
 
@@ -48,6 +50,7 @@ for ratio in '1 1' '1 5' '5 1'; do
 		given $name $other_seed
 	done
 done
+expect_log 'is detached at unit [0-9]*: jobs wait for each other in a circle'
 
 # Within each epoch of one, an epoch of another iterator over the same stream;
 # and beside it a job that has only one.
@@ -59,6 +62,9 @@ end_job a
 end_job c
 given a 3
 check_jobs c inner
+# The outer iterator stood in the way of the inner one.
+expect_log 'is detached at unit [0-9]*: its own job waits for it'
+! grep 'whose policy is' "$hub_log" || fail "a job waited for as long as its policy allows"
 
 # An epoch is left after three batches, and begun anew; a peek before it.
 taker a "open A $job_set $loader seed=3" 'take A 1' 'close A' \

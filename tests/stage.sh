@@ -192,7 +192,8 @@ run_drill() {
 }
 
 # watch_slots PID...: until these have ended: "MOST LOOKS", the most bytes that
-# slots had at a time: those that the hub holds and those that are mapped.
+# slots had at a time: those that the hub holds, where we may look, and those
+# that are mapped.
 watch_slots() {
 	"$PYTHON" -c '
 import os, sys, time
@@ -200,7 +201,7 @@ hub, pids = sys.argv[1], sys.argv[2:]
 
 def held(pid):
     folder = "/proc/%s/fd/" % pid
-    for name in os.listdir(folder):
+    for name in os.listdir(folder) if os.access(folder, os.R_OK | os.X_OK) else []:
         try:
             if "memfd:destall slot" in os.readlink(folder + name):
                 st = os.stat(folder + name)

@@ -47,6 +47,12 @@ start_small(void **state)
 }
 
 static int
+start_larger(void **state)
+{
+	return start_with(state, 16 * 8192);
+}
+
+static int
 stop(void **state)
 {
 	for (unsigned i = 0; i < STANDS; i++)
@@ -575,6 +581,99 @@ who_keeps_batches_is_asked_for_room(void **state)
 	stand_make(&s[0], 5);
 }
 
+/* What was said before it was needed, and is seen only when the needs have been
+ * shown, needs something else. */
+static void
+needs_are_those_of_the_last_look(void **state)
+{
+	(void)state;
+	guest_attach(&a, &wish_plain, &s[0]);
+	stand_begin(&s[0], 0);
+	for (unsigned i = 0; i < 4; i++)
+		stand_make(&s[0], i);
+	assert_int_equal(stand_lease(&s[0], UNIT_BYTES, 1).why, STAGE_WAIT);
+	assert_int_equal(atomic_load(&s[0].is->need_taken), 1);
+	assert_int_equal(atomic_load(&s[0].is->need_released), BOARD_NEVER);
+	stand_sit(&s[0], 1, 0);
+	guest_attach(&a, &wish_plain, &s[2]);	/* no seat is read before */
+	assert_int_equal(atomic_load(&s[0].is->need_taken), BOARD_NEVER);
+	assert_int_equal(atomic_load(&s[0].is->need_released), 0);
+}
+
+/* It has a unit to go on with: a wake would be lost on it. */
+static void
+who_is_refused_room_is_not_idle(void **state)
+{
+	struct wish w = wish_plain;
+	struct granted g, other;
+	uint32_t works;
+
+	(void)state;
+	w.ahead = 1;
+	attach_as(0, &w);
+	attach_as(1, &w);
+	g = stand_lease(&s[0], 0, 1);
+	other = stand_lease(&s[1], 0, 1);
+	assert_int_equal(stand_room(&s[0], &g, 3 * 4096).why, STAGE_TOO_LARGE);
+	assert_int_equal(stand_state(&s[1], 0), UNIT_ALONE);
+	assert_int_equal(stand_lease(&s[1], 0, 1).why, STAGE_WAIT);
+	works = stand_works(&s[1]);
+	stand_give_up(&s[1], &other, STAGE_LATER);
+	guest_sync(&b);
+	assert_int_equal(stand_works(&s[1]), works + 1);
+}
+
+/* Who looks for memory retires what another pass keeps, and leaves alone what
+ * was never made there. */
+static void
+what_was_not_made_is_not_retired(void **state)
+{
+	struct wish w = wish_plain;
+	struct granted g;
+	uint64_t start;
+
+	(void)state;
+	attach_as(0, &w);
+	stand_begin(&s[0], 0);
+	stand_make(&s[0], 0);
+	stand_make(&s[0], 1);
+	stand_tell(&s[0], MSG_END);
+	w.key = "another";
+	attach_as(1, &w);
+	for (unsigned i = 0; i < 6; i++) {
+		g = stand_lease(&s[1], UNIT_BYTES, 1);
+		if (g.type != MSG_STAGE_LEASED)
+			assert_int_equal(g.why, STAGE_NO_ROOM);
+	}
+	assert_int_equal(atomic_load(&s[0].is->base), 2);
+	assert_int_equal(stand_try_begin(&s[0], 2, 100, STAGE_LAG_WAIT, 0,
+	    &start), MSG_BEGUN);
+	assert_int_equal(start, 2);
+}
+
+static void
+what_fits_too_few_times_is_not_shared(void **state)
+{
+	(void)state;
+	attach_as(0, &wish_plain);
+	assert_int_equal(stand_lease(&s[0], 8193, 1).why, STAGE_TOO_LARGE);
+	assert_int_equal(stand_state(&s[0], 0), UNIT_ALONE);
+	stand_make(&s[0], 1);
+}
+
+/* One who is detached may keep a window: as much is left for the others. */
+static void
+the_window_is_half_of_the_budget(void **state)
+{
+	struct wish w = wish_plain;
+
+	(void)state;
+	w.window = 1000;
+	attach_as(0, &w);
+	stand_make(&s[0], 0);
+	assert_int_equal(atomic_load(&s[0].is->window), 8);
+}
+
 static void
 a_seat_counts_from_its_start(void **state)
 {
@@ -869,6 +968,12 @@ main(void)
 		TEST(units_too_far_ahead_are_asked_for),
 		TEST(a_full_window_asks_for_releases),
 		TEST(who_keeps_batches_is_asked_for_room),
+		TEST(needs_are_those_of_the_last_look),
+		TEST_SMALL(who_is_refused_room_is_not_idle),
+		TEST_SMALL(what_was_not_made_is_not_retired),
+		TEST_SMALL(what_fits_too_few_times_is_not_shared),
+		cmocka_unit_test_setup_teardown(
+		    the_window_is_half_of_the_budget, start_larger, stop),
 		TEST(a_seat_counts_from_its_start),
 		TEST(others_passes_are_refused),
 		TEST(wishes_that_cannot_be),

@@ -24,15 +24,27 @@ static struct guest a, b;
 static struct stand s[STANDS];
 
 static int
-start(void **state)
+start_with(void **state, uint64_t stage_bytes)
 {
 	leak_before(state);
 	memset(s, 0, sizeof s);
 	alarm(100);
-	guesthub_start(UINT64_C(64) << 20, SPEED);
+	guesthub_start(stage_bytes, SPEED);
 	guest_join(&a, 11);
 	guest_join(&b, 0);	/* a job of its own */
 	return 0;
+}
+
+static int
+start(void **state)
+{
+	return start_with(state, UINT64_C(64) << 20);
+}
+
+static int
+start_small(void **state)
+{
+	return start_with(state, 4 * 8192);	/* four units */
 }
 
 static int
@@ -50,6 +62,7 @@ stop(void **state)
 }
 
 #define TEST(test) cmocka_unit_test_setup_teardown(test, start, stop)
+#define TEST_SMALL(test) cmocka_unit_test_setup_teardown(test, start_small, stop)
 
 static uint64_t
 stat_word(struct stand *at, enum stage_pass_word which)
@@ -204,6 +217,85 @@ what_a_ghost_may_see_stays(void **state)
 	assert_int_equal(stat_word(&s[1], STAGE_PASS_BYTES), 8 * 8192);
 }
 
+static uint64_t
+count_gone(const struct stand *at)
+{
+	const struct floor *fl = at->fl.base;
+
+	return atomic_load(&fl->nr_gone);
+}
+
+/* Another process that has leases of all memory there is, and hangs up. */
+static pid_t
+start_maker(bool is_member)
+{
+	static struct guest maker;
+	int ready[2];
+	char byte = 0;
+	pid_t pid;
+
+	assert_int_equal(pipe(ready), 0);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		guest_join(&maker, 13);
+		guest_attach(&maker, &wish_plain, &s[0]);
+		if (is_member)
+			stand_begin(&s[0], 0);
+		for (unsigned i = 0; i < 4; i++)
+			assert_int_equal(stand_lease(&s[0], UNIT_BYTES,
+			    1).unit, i);
+		guest_leave(&maker);
+		_exit(write(ready[1], &byte, 1) != 1 || pause() == 0);
+	}
+	assert_int_equal(read(ready[0], &byte, 1), 1);
+	close(ready[0]);
+	close(ready[1]);
+	return pid;
+}
+
+/* It may still fill what it had leased: nobody else gets that memory, and it is
+ * not told to unmap it, as long as its process lives. */
+static void
+write_until_a_maker_dies(bool is_member)
+{
+	struct granted g;
+	pid_t pid;
+
+	guest_attach(&b, &wish_plain, &s[1]);
+	pid = start_maker(is_member);
+	do		/* its leases are anybody's at once */
+		g = stand_lease(&s[1], 0, 1);
+	while (g.type != MSG_STAGE_LEASED || g.unit != 0);
+	stand_give_up(&s[1], &g, STAGE_LATER);
+	for (unsigned i = 0; i < 20; i++) {
+		g = stand_lease(&s[1], UNIT_BYTES, 1);
+		assert_int_equal(g.why, STAGE_NO_ROOM);
+		usleep(1000);	/* slots that are not used grow old */
+	}
+	assert_int_equal(count_gone(&s[1]), 0);
+	assert_int_equal(kill(pid, SIGKILL), 0);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	do
+		g = stand_lease(&s[1], UNIT_BYTES, 1);
+	while (g.type != MSG_STAGE_LEASED);
+	assert_int_equal(g.unit, 0);
+}
+
+static void
+what_a_ghost_may_write_stays(void **state)
+{
+	(void)state;
+	write_until_a_maker_dies(false);
+}
+
+static void
+what_a_ghostly_member_may_write_stays(void **state)
+{
+	(void)state;
+	write_until_a_maker_dies(true);
+}
+
 /*--- those who are late --------------------------------------------------*/
 
 static void
@@ -287,6 +379,90 @@ the_late_may_give_up(void **state)
 	r = stand_room(&s[0], &g, UNIT_BYTES);
 	assert_int_equal(r.why, STAGE_WAIT);
 	assert_int_equal(stand_state(&s[1], 0), UNIT_LEASED);
+}
+
+/* Both make units of this pass, b is a member, and has a unit ahead of the
+ * others, so that a lease is one of the units that it waits for. */
+static void
+begin_slow_units(void)
+{
+	struct wish w = wish_plain;
+
+	w.ahead = 1;
+	guest_attach(&a, &w, &s[0]);
+	guest_attach(&b, &w, &s[1]);
+	stand_begin(&s[1], 0);
+}
+
+/* A unit that takes far longer than others: whoever is given it by turns makes
+ * it in the end. */
+static void
+what_takes_long_is_made_in_the_end(void **state)
+{
+	uint64_t since_ns;
+	struct granted g, next;
+	unsigned cur = 0, round;
+	uint32_t works;
+
+	(void)state;
+	begin_slow_units();
+	stand_make(&s[0], 0);
+	stand_sit(&s[1], 1, 1);
+	g = stand_lease(&s[0], UNIT_BYTES, 1);
+	assert_int_equal(g.unit, 1);
+	assert_int_equal(stand_lease(&s[1], 0, 1).unit, 2);
+	stand_wait(&s[1], 1);
+	for (round = 0; round < 12; round++) {
+		since_ns = clock_now_ns();
+		works = stand_works(&s[1 - cur]);
+		next = stand_lease(&s[1 - cur], UNIT_BYTES, 1);
+		while (next.type != MSG_STAGE_LEASED &&
+		    clock_now_ns() - since_ns < 20 * NS_PER_MS) {
+			if (stand_works(&s[1 - cur]) != works) {
+				works = stand_works(&s[1 - cur]);
+				next = stand_lease(&s[1 - cur], UNIT_BYTES, 1);
+			}
+		}
+		stand_publish(&s[cur], &g, UNIT_BYTES);
+		guest_sync(s[cur].guest);
+		if (next.type != MSG_STAGE_LEASED)
+			break;
+		assert_int_equal(next.unit, 1);
+		assert_int_equal(stand_state(&s[1], 1), UNIT_LEASED);
+		g = next;
+		cur = 1 - cur;
+	}
+	assert_true(round < 12);
+	assert_int_equal(stand_state(&s[1], 1), UNIT_STAGED);
+}
+
+/* Who knows the size of a unit only when it is made is timed from the lease. */
+static void
+who_asks_for_room_late_is_not_late(void **state)
+{
+	struct granted g, r;
+	uint64_t since_ns;
+	uint32_t works;
+
+	(void)state;
+	begin_slow_units();
+	g = stand_lease(&s[0], 0, 1);
+	usleep(50000);			/* so long it takes: 10 s of the hub's */
+	r = stand_room(&s[0], &g, UNIT_BYTES);
+	assert_int_equal(r.type, MSG_STAGE_LEASED);
+	stand_publish(&s[0], &r, UNIT_BYTES);
+	guest_sync(&a);
+	assert_int_equal(stand_state(&s[1], 0), UNIT_STAGED);
+	stand_sit(&s[1], 1, 1);
+	assert_int_equal(stand_lease(&s[0], 0, 1).unit, 1);
+	assert_int_equal(stand_lease(&s[1], 0, 1).unit, 2);
+	since_ns = clock_now_ns();
+	works = stand_works(&s[1]);
+	stand_wait(&s[1], 1);
+	assert_int_equal(stand_lease(&s[1], UNIT_BYTES, 1).why, STAGE_WAIT);
+	usleep(10000);
+	if (clock_now_ns() - since_ns < 100 * NS_PER_MS)	/* of four times */
+		assert_int_equal(stand_works(&s[1]), works);
 }
 
 /*--- those who are waited for --------------------------------------------*/
@@ -496,9 +672,13 @@ main(void)
 		TEST(they_die_asking),
 		TEST(who_leaves_is_answered),
 		TEST(what_a_ghost_may_see_stays),
+		TEST_SMALL(what_a_ghost_may_write_stays),
+		TEST_SMALL(what_a_ghostly_member_may_write_stays),
 		TEST(the_late_are_not_waited_for),
 		TEST(the_late_do_not_make),
 		TEST(the_late_may_give_up),
+		TEST(what_takes_long_is_made_in_the_end),
+		TEST(who_asks_for_room_late_is_not_late),
 		TEST(the_slow_are_detached),
 		TEST(the_slow_may_die_detached),
 		TEST(a_ghost_is_watched),

@@ -361,7 +361,7 @@ def table(result):
     for case in result["cases"]:
         figures += [f for f in case["figures"] if f not in figures]
     for figure in figures:
-        low = result["lower_is_better"] or figure == CPU
+        low = result["lower_is_better"] or figure.startswith("cpu_")
         lines.append("")
         lines.append(f"  {figure:<20} {'median':>11}  {'quartiles':<23} "
                      f"{'min .. max':<23} ratio to baseline [95 %]")

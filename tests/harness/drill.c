@@ -304,7 +304,8 @@ kill_one(struct job *victim, pid_t pid)
 	/* Who had none before waits for nobody's. */
 	for (unsigned i = 0; i < plan.jobs; i++) {
 		if (&jobs[i] != victim && jobs[i].before > 0 &&
-		    jobs[i].pid != 0 && !await_batch(&jobs[i], killed_ns, &last_ns, &survivors))
+		    jobs[i].pid != 0 && !await_batch(&jobs[i], killed_ns,
+		    &last_ns, &survivors))
 			return false;
 	}
 	if (survivors > 0)
