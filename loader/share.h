@@ -159,6 +159,9 @@ uint64_t share_hash(const struct batch *b);
 int share_pass_open(struct ds_loader *l, uint64_t epoch, uint64_t at,
     bool may_connect, struct share_pass **out, struct ds_err *err);
 	/* The caller's to drop. */
+void share_lost(struct share *s, uint64_t since_ns);
+	/* There is no hub any more, for one who has waited since then: if that
+	 * was long it stands still, and is not asked again for a while. */
 void share_pass_drop(struct share *s, struct share_pass *sp);
 void share_stage_drop(struct share *s, struct share_stage *st);
 

@@ -15,7 +15,7 @@
 #include "base/must.h"
 #include "loader/loader.h"
 
-#define SLOW_NS		NS_PER_S	/* to connect */
+#define SLOW_NS		NS_PER_S	/* to connect, or to learn of its end */
 #define AGAIN_NS	(60 * NS_PER_S)
 
 /*--- the stage -----------------------------------------------------------*/
@@ -100,20 +100,28 @@ open_stage(const struct ds_loader *l, struct share_stage **out,
 	return rc;
 }
 
+void
+share_lost(struct share *s, uint64_t since_ns)
+{
+	uint64_t now_ns = clock_now_ns();
+
+	if (now_ns - since_ns > SLOW_NS)
+		s->not_before_ns = now_ns + AGAIN_NS;
+}
+
 /* A hub that stands still costs seconds: not at each epoch. */
 static int
 try_stage(struct ds_loader *l, struct share_stage **out, struct ds_err *err)
 {
-	uint64_t since_ns = clock_now_ns(), now_ns;
+	uint64_t since_ns = clock_now_ns();
 	int rc;
 
 	if (since_ns < l->share.not_before_ns)
 		return err_fail(err, -ESTALE, "the hub did not answer: it is "
 		    "tried once a minute");
 	rc = open_stage(l, out, err);
-	now_ns = clock_now_ns();
-	if (rc < 0 && now_ns - since_ns > SLOW_NS)
-		l->share.not_before_ns = now_ns + AGAIN_NS;
+	if (rc < 0)
+		share_lost(&l->share, since_ns);
 	return rc;
 }
 

@@ -271,6 +271,7 @@ is_too_large(struct ds_loader *l)
 static enum share_found
 take_unit(struct ds_loader *l, uint64_t unit)
 {
+	uint64_t since_ns = clock_now_ns();
 	struct ds_err err = { 0 };
 	struct ds_taken taken;
 
@@ -285,6 +286,7 @@ take_unit(struct ds_loader *l, uint64_t unit)
 		share_leave(l);
 		return FOUND_NONE;
 	default:
+		share_lost(&l->share, since_ns);
 		share_say(&l->share, false, "%s", err.text);
 		share_leave(l);
 		return FOUND_NONE;
