@@ -467,8 +467,9 @@ DS_EXPORT void ds_loader_counts(const struct ds_loader *loader,
 DS_EXPORT int ds_loader_shared(struct ds_loader *loader, char *text,
     size_t size);
 	/* How it shares batches with other jobs: 1: "shared with 2 other jobs",
-	 * or "ready to share: no other job of its stream yet"; 0: "alone: " and why; -EAGAIN: there was no batch yet.  What text has
-	 * no room for is cut: DS_ERR_TEXT is enough. */
+	 * or "ready to share: no other job of its stream yet"; 0: "alone: " and
+	 * why; -EAGAIN: there was no batch yet.  What text has no room for is
+	 * cut: DS_ERR_TEXT is enough. */
 
 struct ds_bad {
 	uint64_t item, epoch, position;
