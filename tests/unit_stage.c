@@ -574,11 +574,11 @@ without_memory_each_makes_its_own(void **state)
 
 	(void)state;
 	stagehub_stop();
-	stagehub_start(2 * BYTES);
+	stagehub_start(4 * BYTES);
 	join(&a, "s");
 	begin(&a);
-	make(&a, 0);
-	make(&a, 1);
+	for (unsigned i = 0; i < 4; i++)
+		make(&a, i);
 	take(&a, 0, &t);
 	join(&b, "other");
 	begin(&b);
