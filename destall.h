@@ -270,7 +270,8 @@ DS_EXPORT int ds_pass_lease(struct ds_pass *pass, unsigned wait_ms,
     struct ds_lease *lease, struct ds_err *err);
 	/* 1: a unit to make, in memory of the size that the option "bytes"
 	 * has; 0: nothing to make within wait_ms; -ESTALE: the hub is gone;
-	 * -EBUSY: 64 are out already. */
+	 * -EBUSY: 64 are out already; -EFBIG: units of that size will never
+	 * find enough room. */
 
 DS_EXPORT int ds_pass_room(struct ds_pass *pass, struct ds_lease *lease,
     size_t bytes, struct ds_err *err);
@@ -333,6 +334,10 @@ DS_EXPORT void ds_pass_end(struct ds_pass *pass);
 
 DS_EXPORT int ds_pass_is_alive(struct ds_pass *pass);
 	/* 1, or 0: the hub is gone. */
+
+DS_EXPORT int64_t ds_pass_waits_for(struct ds_pass *pass);
+	/* The process whose member holds this one up, or 0.  It asks the hub:
+	 * for who has waited long, and wants to tell. */
 
 DS_EXPORT unsigned ds_pass_jobs(struct ds_pass *pass);
 	/* That have members now, this one's, too, if it is one.  Make units for
@@ -446,6 +451,14 @@ struct ds_loader_counts {
 	uint64_t different_units;	/* of them: not as they should be */
 	uint64_t detached;		/* how often it was too slow */
 	uint64_t stage_wait_ns;		/* of wait_ns, for units */
+
+	uint64_t others_samples;	/* of samples: made by other jobs */
+	uint64_t staged_samples;	/* made by this one for all; the rest
+					 * was for itself alone */
+	uint64_t blocked_ns;		/* of stage_wait_ns, for members that
+					 * were behind */
+	uint64_t waits_ns;		/* it waits for a unit now, so long */
+	int64_t	waits_pid;		/* for that process, if it is known; 0 */
 };
 
 DS_EXPORT void ds_loader_counts(const struct ds_loader *loader,
@@ -453,9 +466,10 @@ DS_EXPORT void ds_loader_counts(const struct ds_loader *loader,
 
 DS_EXPORT int ds_loader_shared(struct ds_loader *loader, char *text,
     size_t size);
-	/* How it shares batches with other jobs: 1: "shared with 2 other jobs";
-	 * 0: "alone: " and why; -EAGAIN: there was no batch yet.  What text has
-	 * no room for is cut: DS_ERR_TEXT is enough. */
+	/* How it shares batches with other jobs: 1: "shared with 2 other jobs",
+	 * or "ready to share: no other job of its stream yet"; 0: "alone: " and
+	 * why; -EAGAIN: there was no batch yet.  What text has no room for is
+	 * cut: DS_ERR_TEXT is enough. */
 
 struct ds_bad {
 	uint64_t item, epoch, position;

@@ -6,10 +6,12 @@
 
 #include <config.h>
 
+#include "base/text.h"
 #include "loader/emulate.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -161,6 +163,26 @@ show_sharing(struct emulate *e, struct progress *p)
 	e->sharing(how);
 }
 
+/* One line for a wait that goes on, as soon as it is known for whom. */
+static void
+show_wait(struct emulate *e, struct progress *p)
+{
+	struct ds_loader_counts c;
+	char text[128], time[TEXT_FIGURE];
+
+	if (e->hub == NULL || e->sharing == NULL)
+		return;
+	ds_loader_counts(e->loader, &c);
+	if (c.waits_pid != 0 && !e->is_wait_told) {
+		(void)snprintf(text, sizeof text, "waits for process %" PRId64
+		    ", which is behind: %s so far", c.waits_pid,
+		    text_duration(time, c.waits_ns));
+		progress_end(p);
+		e->sharing(text);
+	}
+	e->is_wait_told = c.waits_pid != 0;
+}
+
 /* Until the job has ended. */
 static void
 watch(struct emulate *e, struct emulate_job *j, struct stop *stop)
@@ -186,6 +208,7 @@ watch(struct emulate *e, struct emulate_job *j, struct stop *stop)
 		}
 		over = is_over(j, fds[0].revents != 0);
 		show_sharing(e, &p);
+		show_wait(e, &p);
 		show_epochs(e, j, &shown, &p);
 		if (stop->signal == 0)
 			draw(&p, j);
@@ -296,6 +319,14 @@ emulate_all_bad(const struct emulate *e)
 	ds_loader_counts(e->loader, &c);
 	return all->samples + all->skipped > 0 &&
 	    all->samples == c.substituted;
+}
+
+uint64_t
+emulate_alone(const struct ds_loader_counts *c)
+{
+	uint64_t staged = c->others_samples + c->staged_samples;
+
+	return c->samples > staged ? c->samples - staged : 0;
 }
 
 double

@@ -77,6 +77,7 @@ struct emulate {
 	void	(*sharing)(const char *how);
 			/* With whom it shares, and why not any more. */
 	char			how[DS_ERR_TEXT];	/* told last */
+	bool			is_wait_told;		/* this one */
 };
 
 int emulate_open(struct emulate *e, const struct emulate_options *o,
@@ -104,6 +105,10 @@ bool emulate_all_bad(const struct emulate *e);
 double emulate_rate(const struct emulate_epoch *at);
 double emulate_stall(const struct emulate_epoch *at);
 	/* Samples per second; the share of time that the job has waited. */
+
+struct ds_loader_counts;
+uint64_t emulate_alone(const struct ds_loader_counts *c);
+	/* Samples that did not come by way of the stage. */
 
 const char *emulate_reason(const char *why, const char *name);
 	/* Without the name or the path that it begins with, if it does. */

@@ -98,7 +98,8 @@ make_stage(const struct emulate *e)
 	int rc = ds_loader_shared(e->loader, how, sizeof how);
 
 	ds_loader_counts(e->loader, &c);
-	return json_must(json_pack("{sb so sI sI sI sI sI sI sI sI sf}",
+	return json_must(json_pack("{sb so sI sI sI sI sI sI sI sI "
+	    "sI sI sI sf sf}",
 	    "shared", (int)(rc == 1),
 	    "how", rc < 0 ? json_null() : json_text(how),
 	    "batches", (json_int_t)c.staged_batches,
@@ -109,7 +110,11 @@ make_stage(const struct emulate *e)
 	    "units_compared", (json_int_t)c.audited_units,
 	    "units_different", (json_int_t)c.different_units,
 	    "detached", (json_int_t)c.detached,
-	    "wait_seconds", seconds(c.stage_wait_ns)));
+	    "samples_of_others", (json_int_t)c.others_samples,
+	    "samples_for_all", (json_int_t)c.staged_samples,
+	    "samples_alone", (json_int_t)emulate_alone(&c),
+	    "wait_seconds", seconds(c.stage_wait_ns),
+	    "blocked_seconds", seconds(c.blocked_ns)));
 }
 
 static json_t *

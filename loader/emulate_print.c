@@ -86,24 +86,26 @@ print_reads(const struct emulate *e)
 	    text_size(bytes, c.storage_bytes));
 }
 
+/* Together they are the samples that the job was given. */
 static void
 print_stage(const struct emulate *e, const struct ds_loader_counts *c)
 {
-	char units[TEXT_FIGURE], others[TEXT_FIGURE], made[TEXT_FIGURE];
-	char own[TEXT_FIGURE];
+	char others[TEXT_FIGURE], all[TEXT_FIGURE], alone[TEXT_FIGURE];
+	char time[TEXT_FIGURE];
 
 	if (e->hub == NULL || c->staged_units + c->own_units == 0)
 		return;
-	printf("stage: %s of %s unit%s made by other jobs; %s made here for "
-	    "all", text_count(others, c->others_units),
-	    text_count(units, c->staged_units), plural(c->staged_units),
-	    text_count(made, c->published_units));
-	if (c->own_units > 0)
-		printf(", %s for this job alone",
-		    text_count(own, c->own_units));
+	printf("stage: %s sample%s made by other jobs, %s here for all, %s "
+	    "here for this job alone", text_count(others, c->others_samples),
+	    plural(c->others_samples), text_count(all, c->staged_samples),
+	    text_count(alone, emulate_alone(c)));
+	if (c->blocked_ns > 0)
+		printf("; waited %s for others",
+		    text_duration(time, c->blocked_ns));
 	if (c->audited_units > 0)
-		printf("; %" PRIu64 " compared, %" PRIu64 " different",
-		    c->audited_units, c->different_units);
+		printf("; %" PRIu64 " unit%s compared, %" PRIu64 " different",
+		    c->audited_units, plural(c->audited_units),
+		    c->different_units);
 	if (c->detached > 0)
 		printf("; too slow for the others %" PRIu64 " time%s",
 		    c->detached, plural(c->detached));

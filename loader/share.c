@@ -17,6 +17,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/must.h"
 #include "cache/data.h"
 #include "loader/loader.h"
@@ -32,8 +33,7 @@ share_say(struct share *s, bool is_shared, const char *fmt, ...)
 	must(pthread_mutex_lock(&s->lock) == 0);
 	s->is_known = true;
 	s->is_shared = is_shared;
-	n = snprintf(s->how, sizeof s->how, "%s",
-	    is_shared ? "shared" : "alone: ");
+	n = snprintf(s->how, sizeof s->how, "%s", is_shared ? "" : "alone: ");
 	va_start(ap, fmt);
 	(void)vsnprintf(s->how + n, sizeof s->how - (size_t)n, fmt, ap);
 	va_end(ap);
@@ -73,6 +73,12 @@ share_add_counts(struct share *s, struct ds_loader_counts *counts)
 	counts->different_units = c.different;
 	counts->detached = c.detached;
 	counts->stage_wait_ns = c.wait_ns;
+	counts->others_samples = c.foreign_samples;
+	counts->staged_samples = c.own_samples;
+	counts->blocked_ns = c.blocked_ns;
+	counts->waits_ns = c.waits_since_ns != 0 ?
+	    clock_now_ns() - c.waits_since_ns : 0;
+	counts->waits_pid = c.waits_pid;
 }
 
 /*--- beginning -----------------------------------------------------------*/

@@ -90,6 +90,9 @@ enum share_mode {
 struct share_counts {
 	uint64_t	batches, units, foreign, own, published;
 	uint64_t	audited, different, detached, wait_ns;
+	uint64_t	foreign_samples, own_samples, blocked_ns;
+	uint64_t	waits_since_ns;	/* now, or 0 */
+	int64_t		waits_pid;
 };
 
 struct share {
@@ -105,6 +108,7 @@ struct share {
 	bool		for_good;	/* no more, ever */
 	uint64_t	proven[SHARE_PROVEN];	/* rule 2: the jobs */
 	uint64_t	nr_proven;	/* ever; the last of them are known */
+	uint64_t	not_before_ns;	/* a hub that did not answer is tried */
 	uint64_t	made_ns;	/* the batch that it made itself last */
 	uint64_t	until;		/* so many of the epoch are behind when
 					 * its shared part ends */
@@ -123,6 +127,7 @@ struct share {
 	uint64_t	at;		/* the unit that the job takes next */
 	unsigned	in_work;	/* leases */
 	uint64_t	no_room_for;	/* this unit of now there was no memory */
+	uint64_t	too_large;	/* units of so many bytes never fit */
 	uint64_t	failed_epoch, failed_unit;	/* by our own fault */
 	struct share_unit *units;	/* that are held */
 	struct share_counts counts;
@@ -142,7 +147,7 @@ void share_abandon(struct ds_loader *l);
 	/* The same in a forked child. */
 void share_say(struct share *s, bool is_shared, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
-	/* How it shares: behind "shared", or behind "alone: ". */
+	/* How it shares, or, behind "alone: ", why not. */
 void share_add_counts(struct share *s, struct ds_loader_counts *counts);
 
 /* share_key.c */
@@ -154,6 +159,9 @@ uint64_t share_hash(const struct batch *b);
 int share_pass_open(struct ds_loader *l, uint64_t epoch, uint64_t at,
     bool may_connect, struct share_pass **out, struct ds_err *err);
 	/* The caller's to drop. */
+void share_lost(struct share *s, uint64_t since_ns);
+	/* There is no hub any more, for one who has waited since then: if that
+	 * was long it stands still, and is not asked again for a while. */
 void share_pass_drop(struct share *s, struct share_pass *sp);
 void share_stage_drop(struct share *s, struct share_stage *st);
 

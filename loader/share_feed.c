@@ -180,6 +180,18 @@ note_no_room(struct share *s, const struct share_pass *sp, uint64_t unit)
 	return 0;
 }
 
+/* Nobody waits for what will never be: the job loads alone from there. */
+static int
+note_too_large(struct share *s, const struct share_pass *sp, uint64_t unit,
+    uint64_t bytes)
+{
+	must(pthread_mutex_lock(&s->lock) == 0);
+	s->too_large = bytes;
+	s->is_paused = true;
+	must(pthread_mutex_unlock(&s->lock) == 0);
+	return note_no_room(s, sp, unit);
+}
+
 /* 1: it is in work; 0: it is not; -ESTALE. */
 static int
 accept(struct ds_loader *l, struct share_pass *sp, struct ds_lease *lease)
@@ -193,6 +205,8 @@ accept(struct ds_loader *l, struct share_pass *sp, struct ds_lease *lease)
 		rc = ds_pass_room(sp->pass, lease, bytes, NULL);
 	if (rc == -ESTALE)
 		return rc;
+	if (rc == -EFBIG)
+		return note_too_large(&l->share, sp, lease->unit, bytes);
 	if (rc < 0)
 		return note_no_room(&l->share, sp, lease->unit);
 	b = lease->room < bytes || crash_point("loader.leased") < 0 ? NULL :

@@ -42,9 +42,10 @@ say_shared(struct share *s)
 	uint32_t jobs = s->now->info.jobs;
 
 	if (jobs == 0)
-		share_say(s, true, ": it is the first job of its stream");
+		share_say(s, true, "ready to share: no other job of its "
+		    "stream yet");
 	else
-		share_say(s, true, " with %u other job%s", jobs,
+		share_say(s, true, "shared with %u other job%s", jobs,
 		    jobs == 1 ? "" : "s");
 }
 

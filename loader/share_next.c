@@ -21,13 +21,28 @@ find_states(const struct share_unit *u, size_t sample_bytes)
 	return (const uint8_t *)u->taken.bytes + u->count * sample_bytes;
 }
 
+struct staged {			/* samples of a batch */
+	uint64_t	foreign, own;
+};
+
 static void
-note_batch(struct ds_loader *l)
+note_samples(struct staged *n, const struct share_unit *u, uint32_t count)
+{
+	if (u->taken.is_own)
+		n->own += count;
+	else
+		n->foreign += count;
+}
+
+static void
+note_batch(struct ds_loader *l, const struct staged *n)
 {
 	struct share *s = &l->share;
 
 	must(pthread_mutex_lock(&s->lock) == 0);
 	s->counts.batches++;
+	s->counts.foreign_samples += n->foreign;
+	s->counts.own_samples += n->own;
 	must(pthread_mutex_unlock(&s->lock) == 0);
 }
 
@@ -39,6 +54,7 @@ give_view(struct ds_loader *l, const struct plan_run *run, uint64_t i,
 	struct batch *b = shelf_take(&l->share.views);
 	struct share_unit *u = l->share.unit;
 	size_t size = l->shelf.sample_bytes;
+	struct staged n = { 0 };
 	int rc;
 
 	if (b == NULL)
@@ -56,7 +72,8 @@ give_view(struct ds_loader *l, const struct plan_run *run, uint64_t i,
 		share_put(l, b);
 		return rc;
 	}
-	note_batch(l);
+	note_samples(&n, u, b->nr);
+	note_batch(l, &n);
 	l->given = l->opened = *behind;
 	*out = &b->given;
 	return 1;
@@ -102,7 +119,7 @@ give_staged(struct ds_loader *l, const struct plan_run *run,
 	uint32_t nr = (uint32_t)(run->count < left ? run->count : left);
 	uint32_t k = 0, count;
 	struct batch *b = NULL;
-	bool is_staged = false;
+	struct staged n = { 0 };
 	int rc;
 
 	while (k < nr && s->mode == SHARE_MEMBER) {
@@ -120,14 +137,16 @@ give_staged(struct ds_loader *l, const struct plan_run *run,
 			if (rc < 0)
 				return rc;
 		}
-		if (found == FOUND_UNIT)
+		if (found == FOUND_UNIT) {
 			copy_samples(l, b, k, turn % unit, count);
-		is_staged |= found == FOUND_UNIT;
+			note_samples(&n, s->unit, count);
+		}
 		k += count;
 	}
-	if (is_staged)
-		note_batch(l);
-	return give_gathered(l, b, behind, out, err);
+	rc = give_gathered(l, b, behind, out, err);
+	if (rc == 1 && n.own + n.foreign > 0)
+		note_batch(l, &n);
+	return rc;
 }
 
 /*--- the next one --------------------------------------------------------*/

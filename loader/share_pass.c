@@ -11,8 +11,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "base/must.h"
 #include "loader/loader.h"
+
+#define SLOW_NS		NS_PER_S	/* to connect, or to learn of its end */
+#define AGAIN_NS	(60 * NS_PER_S)
 
 /*--- the stage -----------------------------------------------------------*/
 
@@ -96,6 +100,31 @@ open_stage(const struct ds_loader *l, struct share_stage **out,
 	return rc;
 }
 
+void
+share_lost(struct share *s, uint64_t since_ns)
+{
+	uint64_t now_ns = clock_now_ns();
+
+	if (now_ns - since_ns > SLOW_NS)
+		s->not_before_ns = now_ns + AGAIN_NS;
+}
+
+/* A hub that stands still costs seconds: not at each epoch. */
+static int
+try_stage(struct ds_loader *l, struct share_stage **out, struct ds_err *err)
+{
+	uint64_t since_ns = clock_now_ns();
+	int rc;
+
+	if (since_ns < l->share.not_before_ns)
+		return err_fail(err, -ESTALE, "the hub did not answer: it is "
+		    "tried once a minute");
+	rc = open_stage(l, out, err);
+	if (rc < 0)
+		share_lost(&l->share, since_ns);
+	return rc;
+}
+
 /* The one there is, kept for the caller; NULL: there is none. */
 static struct share_stage *
 keep_stage(struct share *s)
@@ -121,7 +150,7 @@ find_stage(struct ds_loader *l, bool may_connect, struct share_stage **out,
 	if (st == NULL && !may_connect)
 		return err_fail(err, -ESTALE, "the hub is gone");
 	if (st == NULL) {
-		rc = open_stage(l, &st, err);
+		rc = try_stage(l, &st, err);
 		if (rc < 0)
 			return rc;
 		must(pthread_mutex_lock(&s->lock) == 0);

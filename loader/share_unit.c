@@ -11,9 +11,11 @@
 #include "base/clock.h"
 #include "base/crash.h"
 #include "base/must.h"
+#include "base/text.h"
 #include "loader/loader.h"
 
 #define SELFS_MOST	8u	/* in a row: then the stage is of no use */
+#define LONG_NS		(3 * NS_PER_S)	/* then it is told for whom it waits */
 #define PATIENCE_NS	(200 * NS_PER_MS)
 #define PATIENCE_TIMES	4u	/* as long as it takes to make a batch */
 
@@ -159,7 +161,7 @@ has_no_room(struct share *s, uint64_t unit)
 	bool has_none;
 
 	must(pthread_mutex_lock(&s->lock) == 0);
-	has_none = s->no_room_for == unit;
+	has_none = s->no_room_for == unit || s->too_large != 0;
 	must(pthread_mutex_unlock(&s->lock) == 0);
 	return has_none;
 }
@@ -186,44 +188,106 @@ is_patient(struct share *s, uint64_t waited_ns)
 	return waited_ns < PATIENCE_NS + PATIENCE_TIMES * s->made_ns;
 }
 
+/* It is asked once for whom it waits, and for all of the wait. */
+static void
+note_wait(struct share *s, uint64_t since_ns, bool is_long)
+{
+	int64_t pid = is_long ? ds_pass_waits_for(s->now->pass) : 0;
+
+	must(pthread_mutex_lock(&s->lock) == 0);
+	s->counts.waits_since_ns = since_ns;
+	s->counts.waits_pid = pid;
+	must(pthread_mutex_unlock(&s->lock) == 0);
+}
+
+static bool
+goes_on_waiting(struct share *s, uint64_t unit, uint64_t since_ns)
+{
+	uint64_t waited_ns = clock_now_ns() - since_ns;
+	bool is_long = waited_ns > LONG_NS;
+
+	if (has_no_room(s, unit) || !is_patient(s, waited_ns))
+		return false;
+	if (s->counts.waits_since_ns == 0 ||
+	    (is_long && s->counts.waits_pid == 0))
+		note_wait(s, since_ns, is_long);
+	return true;
+}
+
+/* With the lock held. */
+static void
+count_wait(struct share_counts *c, uint64_t since_ns)
+{
+	uint64_t waited_ns = clock_now_ns() - since_ns;
+
+	c->wait_ns += waited_ns;
+	if (c->waits_pid != 0)
+		c->blocked_ns += waited_ns;
+	c->waits_since_ns = 0;
+	c->waits_pid = 0;
+}
+
 /* Until there is something to say of it. */
 static int
-take(struct share *s, uint64_t unit, struct ds_taken *taken)
+take(struct share *s, uint64_t unit, struct ds_taken *taken,
+    struct ds_err *err)
 {
 	uint64_t since_ns = clock_now_ns();
 	int rc;
 
 	do
 		rc = ds_pass_take(s->now->pass, unit, SHARE_SLICE_MS, taken,
-		    NULL);
-	while (rc == DS_TAKE_WAIT && !has_no_room(s, unit) &&
-	    is_patient(s, clock_now_ns() - since_ns));
+		    err);
+	while (rc == DS_TAKE_WAIT && goes_on_waiting(s, unit, since_ns));
 	must(pthread_mutex_lock(&s->lock) == 0);
 	s->at = unit + 1;
-	s->counts.wait_ns += clock_now_ns() - since_ns;
+	count_wait(&s->counts, since_ns);
 	s->counts.detached += rc == DS_TAKE_DETACHED;
 	pthread_cond_broadcast(&s->changed);
 	must(pthread_mutex_unlock(&s->lock) == 0);
 	return rc == DS_TAKE_WAIT ? DS_TAKE_SELF : rc;
 }
 
+/* Then it loads alone, as if there were no stage. */
+static bool
+is_too_large(struct ds_loader *l)
+{
+	struct share *s = &l->share;
+	char size[TEXT_FIGURE];
+	uint64_t bytes;
+
+	must(pthread_mutex_lock(&s->lock) == 0);
+	bytes = s->too_large;
+	must(pthread_mutex_unlock(&s->lock) == 0);
+	if (bytes == 0)
+		return false;
+	share_say(s, false, "a batch of %s does not fit four times into the "
+	    "stage: give it more with DESTALL_STAGE", text_size(size, bytes));
+	s->for_good = true;
+	share_leave(l);
+	return true;
+}
+
 static enum share_found
 take_unit(struct ds_loader *l, uint64_t unit)
 {
+	uint64_t since_ns = clock_now_ns();
+	struct ds_err err = { 0 };
 	struct ds_taken taken;
 
-	switch (take(&l->share, unit, &taken)) {
+	switch (take(&l->share, unit, &taken, &err)) {
 	case DS_TAKEN:
 		return accept(l, &taken);
 	case DS_TAKE_SELF:
-		return find_self(l, unit);
+		return is_too_large(l) ? FOUND_NONE : find_self(l, unit);
 	case DS_TAKE_DETACHED:
 		share_say(&l->share, false, "it was too slow for the others: "
 		    "it goes on alone until its next epoch");
 		share_leave(l);
 		return FOUND_NONE;
 	default:
-		share_say(&l->share, false, "the hub is gone");
+		share_lost(&l->share, since_ns);
+		share_say(&l->share, false, "%s", err.text);
 		share_leave(l);
 		return FOUND_NONE;
 	}

@@ -33,10 +33,7 @@ desk_check(struct desk *d, struct ds_err *err)
 	if (!desk_is_mine(d))
 		return err_fail(err, -ESTALE, "a stage belongs to the process "
 		    "that opened it: open another after a fork");
-	if (!link_alive(d->link))
-		return err_fail(err, -ESTALE, "the hub is gone: this job goes "
-		    "on alone");
-	return 0;
+	return link_alive(d->link) ? 0 : talk_why(d->link, err);
 }
 
 /* One thread asks for all; nobody else would find out: who waits for a wake-up

@@ -183,6 +183,18 @@ ds_pass_jobs(struct ds_pass *pass)
 	    memory_order_relaxed);
 }
 
+int64_t
+ds_pass_waits_for(struct ds_pass *pass)
+{
+	uint64_t pid = 0;
+
+	if (pass_check(pass, NULL) < 0)
+		return 0;
+	(void)talk_waits_for(pass->stage->desk->link, pass->board->pass,
+	    pass->place, &pid, NULL);
+	return pid <= INT32_MAX ? (int64_t)pid : 0;
+}
+
 int
 pass_sleep(struct ds_pass *p, const _Atomic uint32_t *word, uint32_t seen,
     uint64_t deadline_ns)

@@ -12,6 +12,7 @@
 #include <config.h>
 
 #include <errno.h>
+#include <inttypes.h>
 
 #include "base/clock.h"
 #include "base/crash.h"
@@ -185,7 +186,14 @@ may_ask(const struct ds_pass *p)
 	return told == 0 || told != (uint64_t)load_word(p) + 1;
 }
 
-/* 1, 0, or -ESTALE; what the hub refuses in words is nothing to make now. */
+static int
+fail_large(uint64_t bytes, struct ds_err *err)
+{
+	return err_fail(err, -EFBIG, "the stage will never have enough room "
+	    "for units of %" PRIu64 " bytes", bytes);
+}
+
+/* 1, 0, -ESTALE, or -EFBIG; what the hub refuses in words is nothing to make now. */
 static int
 ask(struct ds_pass *p, struct ds_lease *lease, struct ds_err *err)
 {
@@ -195,14 +203,12 @@ ask(struct ds_pass *p, struct ds_lease *lease, struct ds_err *err)
 	uint32_t seen;
 	int rc;
 
-	do {
-		seen = load_word(p);
-		rc = talk_lease(link, p->id, o->bytes, (uint32_t)o->threads,
-		    &t, err);
-		/* A unit that is too large is ALONE now: on to the next. */
-	} while (rc == 0 && t.why == STAGE_TOO_LARGE);
+	seen = load_word(p);
+	rc = talk_lease(link, p->id, o->bytes, (uint32_t)o->threads, &t, err);
 	if (rc < 0)
 		return link_alive(link) ? 0 : -ESTALE;
+	if (rc == 0 && t.why == STAGE_TOO_LARGE)
+		return fail_large(o->bytes, err);
 	if (rc == 0) {
 		note_answer(p, t.why == STAGE_NO_ROOM ? 0 :
 		    (uint64_t)seen + 1, t.why == STAGE_NO_ROOM);
@@ -277,9 +283,7 @@ ds_pass_room(struct ds_pass *pass, struct ds_lease *lease, size_t bytes,
 	(void)end_lease(pass, lease);
 	if (!link_alive(link))
 		return pass_check(pass, err);
-	return rc == 0 && t.why == STAGE_TOO_LARGE ?
-	    err_fail(err, -EFBIG, "the stage has no room for %zu bytes, ever",
-	    bytes) :
+	return rc == 0 && t.why == STAGE_TOO_LARGE ? fail_large(bytes, err) :
 	    err_fail(err, -ENOSPC, "the stage has no room for %zu bytes now",
 	    bytes);
 }

@@ -316,6 +316,51 @@ talk_ping(struct link *l)
 	(void)link_call(l, &f, MSG_DONE, NULL);
 }
 
+int
+talk_why(struct link *l, struct ds_err *err)
+{
+	struct wire_frame f;
+	struct wire_writer w;
+
+	wire_write(&w, &f, MSG_PING, 0);
+	return tell(l, &w, &f, err);
+}
+
+int
+talk_waits_for(struct link *l, uint32_t pass, uint32_t place, uint64_t *pid,
+    struct ds_err *err)
+{
+	uint64_t word[STAGE_MEMBER_WORDS];
+	struct wire_frame f;
+	struct wire_writer w;
+	struct wire_reader r;
+	uint32_t found;
+	size_t len;
+	int rc;
+
+	*pid = 0;
+	write_pass(&w, &f, MSG_STAGE_JOB, pass);
+	wire_put_u32(&w, place);
+	must(wire_write_end(&w));
+	rc = link_call(l, &f, LINK_ANY, err);
+	if (rc < 0 || f.head.type == MSG_DONE)
+		return rc;
+	wire_read(&r, &f);
+	found = wire_get_u32(&r);
+	(void)wire_get_u32(&r);
+	(void)wire_get_bytes(&r, &len);
+	(void)wire_get_u64(&r);
+	(void)wire_get_u64(&r);
+	for (unsigned i = 0; i < STAGE_MEMBER_WORDS; i++)
+		word[i] = wire_get_u64(&r);
+	if (f.head.type != MSG_MEMBER_IS || !wire_read_end(&r) ||
+	    f.nr_fds != 0)
+		return refuse_answer(l, &f, err);
+	if (found == place)
+		*pid = word[STAGE_MEMBER_WAITS_PID];
+	return 0;
+}
+
 void
 talk_news(struct link *l, uint32_t pass)
 {

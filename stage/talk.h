@@ -60,6 +60,12 @@ void talk_give_up(struct link *l, uint32_t pass, uint64_t unit,
 void talk_unmapped(struct link *l, uint32_t slot);
 void talk_ping(struct link *l);
 	/* A hub that does not answer is gone. */
+int talk_why(struct link *l, struct ds_err *err);
+	/* -ESTALE: why a link that is not alive is not. */
+int talk_waits_for(struct link *l, uint32_t pass, uint32_t place,
+    uint64_t *pid, struct ds_err *err);
+	/* The process for whose member a place waits, or 0; pass: the board's
+	 * number of it. */
 void talk_news(struct link *l, uint32_t pass);
 void talk_end(struct link *l, uint32_t pass);
 void talk_leave(struct link *l, uint32_t pass);

@@ -101,7 +101,7 @@ start_hub
 export DESTALL=1
 emulate --data set --epochs 3 --json --ledger cached.ledger
 expect_status 0
-expect_one_line 'emulate: shared: it is the first job of its stream$'
+expect_one_line 'emulate: ready to share: no other job of its stream yet$'
 expect_json 'doc["cache"]["in_use"]' 'doc["cache"]["storage_reads"] == 50' 'doc["cache"]["hits"] == 100'
 emulate --data set --epochs 2 --ledger second.ledger
 expect_out '^cache: 100 hits; storage: 0 reads, 0 B$'

@@ -39,7 +39,7 @@ share 2 --units 100 --at 40
 stop_hub
 
 # One unit fits, and then another.
-start_hub --cache 64M --stage 64K
+start_hub --cache 64M --stage 160K
 share 3 --units 60 --bytes 30000 --keep
 stop_hub
 

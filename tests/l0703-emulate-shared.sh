@@ -54,7 +54,7 @@ job one '' --batch 8 --epochs 2
 ended $pid one
 told one 's["shared"] and s["units"] == s["batches"] == s["units_published"] == 52'
 told one 's["units_of_others"] == s["units_alone"] == s["units_compared"] == 0'
-grep -q '^destall: emulate: shared: it is the first job of its stream$' one.err || fail "$(cat one.err)"
+grep -q '^destall: emulate: ready to share: no other job of its stream yet$' one.err || fail "$(cat one.err)"
 [ "$(passes)" = "2 52 0" ] || fail "not two passes"
 
 #--- several: together from the first batch on -------------------------------
@@ -73,7 +73,7 @@ for jobs in 2 4; do
 		ended $pid job$n
 		told job$n 's["units"] == 26 and s["units_alone"] == 0 and s["units_different"] == 0'
 		told job$n "1 <= s[\"units_compared\"] < $jobs and s[\"how\"] == (\"shared with $((n - 1)) other \" +
-		    (\"job\" if $n == 2 else \"jobs\") if $n > 1 else \"shared: it is the first job of its stream\")"
+		    (\"job\" if $n == 2 else \"jobs\") if $n > 1 else \"ready to share: no other job of its stream yet\")"
 	done
 	# shellcheck disable=SC2046
 	set -- $(passes)

@@ -253,7 +253,7 @@ one_job_is_as_alone(void **state)
 	assert_int_equal(jobs[0].counts.others_units, 0);
 	assert_int_equal(jobs[0].counts.audited_units, 0);
 	assert_string_equal(how_of(&jobs[0]),
-	    "shared: it is the first job of its stream");
+	    "ready to share: no other job of its stream yet");
 }
 
 /* In turns: the second is given what the first has made. */
@@ -356,7 +356,7 @@ another_order_is_another_stream(void **state)
 		train_well(&jobs[i], 1);
 	for (unsigned i = 0; i < 3; i++)
 		assert_string_equal(how_of(&jobs[i]),
-		    "shared: it is the first job of its stream");
+		    "ready to share: no other job of its stream yet");
 	assert_string_equal(how_of(&jobs[3]), "shared with 1 other job");
 }
 
@@ -469,7 +469,7 @@ when_the_hub_dies_jobs_go_on(void **state)
 	train_well(&jobs[1], 4);
 	stagehub_kill();
 	train_well(&jobs[0], 2);
-	assert_string_equal(how_of(&jobs[0]), "alone: the hub is gone");
+	assert_memory_equal(how_of(&jobs[0]), "alone: the hub is gone: ", 24);
 	/* The next epoch finds the new one. */
 	if (MAY_FORK_A_HUB)
 		stagehub_start(0);
@@ -477,7 +477,7 @@ when_the_hub_dies_jobs_go_on(void **state)
 	check_job(&jobs[0]);
 	check_job(&jobs[1]);
 	if (MAY_FORK_A_HUB)
-		assert_memory_equal(how_of(&jobs[0]), "shared", 6);
+		assert_null(strstr(how_of(&jobs[0]), "alone"));
 }
 
 static void
@@ -487,12 +487,21 @@ without_memory_each_makes_its_own(void **state)
 	stagehub_stop();
 	stagehub_start(8192);
 	open_job(&jobs[0], "batch=8");
-	open_job(&jobs[1], "batch=8");
-	run_jobs(2);
+	train_well(&jobs[0], UINT32_MAX);
 	check_job(&jobs[0]);
-	check_job(&jobs[1]);
 	assert_int_equal(jobs[0].counts.staged_units, 0);
-	assert_true(jobs[0].counts.own_units > 0);
+	assert_int_equal(jobs[0].counts.own_units, 0);
+	assert_memory_equal(how_of(&jobs[0]), "alone: a batch of ", 18);
+	assert_non_null(strstr(how_of(&jobs[0]), " does not fit four times "
+	    "into the stage: give it more with DESTALL_STAGE"));
+	open_job(&jobs[1], "batch=8");
+	open_job(&jobs[2], "batch=8");
+	start_job(&jobs[1]);
+	start_job(&jobs[2]);
+	join_job(&jobs[1]);
+	join_job(&jobs[2]);
+	check_job(&jobs[1]);
+	check_job(&jobs[2]);
 }
 
 static void

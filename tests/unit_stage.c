@@ -577,7 +577,7 @@ without_memory_each_makes_its_own(void **state)
 	stagehub_start(4 * BYTES);
 	join(&a, "s");
 	begin(&a);
-	for (unsigned i = 0; i < 4; i++)
+	for (uint64_t i = 0; i < 4; i++)
 		make(&a, i);
 	take(&a, 0, &t);
 	join(&b, "other");
@@ -611,7 +611,8 @@ what_is_too_large_each_makes_itself(void **state)
 
 		while ((rc = ds_pass_take(a.pass, u, 0, &t, &err)) ==
 		    DS_TAKE_WAIT)
-			assert_int_equal(ds_pass_lease(a.pass, 1, &l, &err), 0);
+			assert_int_equal(ds_pass_lease(a.pass, 1, &l, &err),
+			    -EFBIG);
 		assert_int_equal(rc, DS_TAKE_SELF);
 		ds_pass_skip(a.pass, u);
 	}
