@@ -27,6 +27,15 @@ clock_now_ns(void)
 	return (uint64_t)ts.tv_sec * NS_PER_S + (uint64_t)ts.tv_nsec;
 }
 
+uint64_t
+clock_thread_ns(void)
+{
+	struct timespec ts;
+
+	must(clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts) == 0);
+	return (uint64_t)ts.tv_sec * NS_PER_S + (uint64_t)ts.tv_nsec;
+}
+
 int
 clock_left_ms(uint64_t deadline_ns)
 {

@@ -19,6 +19,9 @@ typedef uint64_t clock_now_f(void *arg);
 
 uint64_t clock_now_ns(void);
 
+uint64_t clock_thread_ns(void);
+	/* Of a processor, that this thread has used. */
+
 int clock_left_ms(uint64_t deadline_ns);
 	/* Time until the deadline, as poll(2) wants it: rounded up, at most
 	 * INT_MAX, 0 when it has passed. */
