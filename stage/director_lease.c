@@ -12,6 +12,9 @@
  *  2. Memory is looked for in this order: a slot of the process that is free,
  *     a new one within the budget, what this pass keeps only because nobody
  *     has needed it, then what others keep so, those unused for longest first.
+ *  3. Before that, a pass gives up what it keeps so beyond a few units.  A new
+ *     slot costs half as much as making a unit: for those who may come late
+ *     there are more of them only as time goes by.
  */
 
 #include <config.h>
@@ -27,6 +30,8 @@
 
 #define THREADS_MAX	4096u	/* of one lease */
 #define PAGE		UINT64_C(4096)
+#define KEPT_LEAST	4u	/* units: rule 3, */
+#define MADE_PER_KEPT	64u	/* and one more for so many that were made */
 
 /*--- answers -------------------------------------------------------------*/
 
@@ -203,6 +208,19 @@ retire(struct pass *p, uint64_t before)
 	return p->line.base < before && line_retire(&p->line);
 }
 
+/* By rule 3: before there is a member, all of it is for the first. */
+static void
+retire_old(struct pass *p, uint64_t before)
+{
+	uint64_t most = KEPT_LEAST + p->line.made / MADE_PER_KEPT;
+
+	if (p->line.members == 0)
+		return;
+	while (line_first(&p->line) > p->line.base + most &&
+	    retire(p, before))
+		;
+}
+
 static struct pass *
 longest_unused(struct director *d, const struct pass *but, uint64_t after_ns)
 {
@@ -276,6 +294,7 @@ find_memory(struct stage_lease *l, uint64_t bytes, uint32_t serial)
 	enum slots_answer answer = SLOTS_TOO_LARGE;
 	struct stage_slot *slot = NULL;
 
+	retire_old(l->pass, l->unit);
 	if (slots_hold_several(l->director->slots, bytes))
 		answer = get_slot(l, bytes, &slot);
 	if (bytes > l->pass->unit_bytes && answer != SLOTS_TOO_LARGE)
