@@ -65,6 +65,12 @@ DS_EXPORT int ds_connect(struct ds_hub **out, unsigned flags,
 	 * version; else why it could not be started.  A job can always do
 	 * without: pass NULL for the hub below. */
 
+DS_EXPORT int ds_connect_as(struct ds_hub **out, const char *job,
+    unsigned flags, struct ds_err *err);
+	/* The same for a process that is several jobs at a time, such as trials
+	 * in threads: connections under one name are one job.  Nobody waits for
+	 * a member of its own job; NULL: that of the process. */
+
 DS_EXPORT void ds_disconnect(struct ds_hub **hub);
 	/* Data sets that were opened with it go on without. */
 
@@ -302,8 +308,8 @@ struct ds_taken {
 	void	*bytes;		/* the job may write to them */
 	size_t	len;
 	uint64_t unit, hash;
-	uint64_t maker;		/* the job that made it: prove the first unit of
-				 * each before you use it */
+	uint64_t maker;		/* the job that made it: prove the first that
+				 * another has made before you use it */
 	uint32_t is_own;	/* that is this one */
 	void	*priv;		/* the library's */
 };
@@ -400,6 +406,11 @@ DS_EXPORT int ds_loader_next(struct ds_loader *loader,
 	 * file is to blame (damaged, gone, past a limit), the next call goes on
 	 * behind its batch; if not (-ENOMEM, -EMFILE and the like), the next
 	 * call tries again.  A ledger that cannot be written fails for ever. */
+
+DS_EXPORT void ds_loader_interrupt(struct ds_loader *loader);
+	/* From any thread, or a signal handler: a ds_loader_next() that waits
+	 * for another job, now or later, returns -EINTR, once.  Nothing is lost:
+	 * the next call goes on. */
 
 DS_EXPORT void ds_loader_release(struct ds_loader *loader,
     struct ds_batch **batch);

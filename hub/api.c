@@ -24,18 +24,20 @@ struct ds_hub {
 
 /* A thread that is cancelled on the way would leave descriptors open. */
 static int
-connect_link(struct link **out, bool may_start, struct ds_err *err)
+connect_link(struct link **out, const char *job, bool may_start,
+    struct ds_err *err)
 {
 	int rc, old;
 
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &old);
-	rc = link_new(out, may_start, err);
+	rc = link_new_as(out, job, may_start, err);
 	pthread_setcancelstate(old, &old);
 	return rc;
 }
 
 int
-ds_connect(struct ds_hub **out, unsigned flags, struct ds_err *err)
+ds_connect_as(struct ds_hub **out, const char *job, unsigned flags,
+    struct ds_err *err)
 {
 	struct ds_err why = { 0 };	/* also of an attempt before the last */
 	struct ds_hub *h;
@@ -47,7 +49,7 @@ ds_connect(struct ds_hub **out, unsigned flags, struct ds_err *err)
 	h = calloc(1, sizeof *h);
 	if (h == NULL)
 		return err_fail(err, -ENOMEM, "out of memory");
-	rc = connect_link(&h->link, (flags & DS_NO_START) == 0, &why);
+	rc = connect_link(&h->link, job, (flags & DS_NO_START) == 0, &why);
 	if (rc < 0) {
 		free(h);
 		return err_fail(err, rc, "%s", why.text);
@@ -56,6 +58,12 @@ ds_connect(struct ds_hub **out, unsigned flags, struct ds_err *err)
 	atomic_init(&h->nr_users, 1);
 	*out = h;
 	return 0;
+}
+
+int
+ds_connect(struct ds_hub **out, unsigned flags, struct ds_err *err)
+{
+	return ds_connect_as(out, NULL, flags, err);
 }
 
 struct link *

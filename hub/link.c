@@ -26,9 +26,9 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/env.h"
 #include "base/io.h"
 #include "base/must.h"
+#include "hub/job.h"
 #include "hub/plug.h"
 #include "hub/proto.h"
 #include "hub/start.h"
@@ -356,18 +356,6 @@ link_tell(struct link *l, const struct wire_frame *f, struct ds_err *err)
 
 /*--- hello ---------------------------------------------------------------*/
 
-/* DESTALL_JOB, 16 hexadecimal digits; anything else is no job. */
-static uint64_t
-read_job(void)
-{
-	const char *text = env_get("DESTALL_JOB");
-
-	if (text == NULL || strlen(text) != 16 ||
-	    strspn(text, "0123456789abcdefABCDEF") != 16)
-		return 0;
-	return strtoull(text, NULL, 16);
-}
-
 static int
 attach_control(struct link *l, struct wire_frame *f, struct ds_err *err)
 {
@@ -422,7 +410,6 @@ say_hello(struct link *l, struct ds_err *err)
 
 	wire_write(&w, &f, MSG_HELLO, 0);
 	wire_put_bytes(&w, PACKAGE_VERSION, strlen(PACKAGE_VERSION));
-	l->job = read_job();
 	wire_put_u64(&w, l->job);
 	must(wire_write_end(&w));
 	rc = exchange(l, &f, MSG_WELCOME, clock_now_ns() + l->patience_ns, &why);
@@ -435,8 +422,8 @@ say_hello(struct link *l, struct ds_err *err)
 	return err_fail(err, rc, "cannot connect to the hub: %s", why.text);
 }
 
-int
-link_new_within(struct link **out, int sock, uint64_t patience_ns,
+static int
+make_link(struct link **out, int sock, uint64_t job, uint64_t patience_ns,
     struct ds_err *err)
 {
 	struct link *l;
@@ -446,6 +433,7 @@ link_new_within(struct link **out, int sock, uint64_t patience_ns,
 	if (l == NULL)
 		return err_fail(err, -ENOMEM, "out of memory");
 	l->magic = LINK_MAGIC;
+	l->job = job;
 	l->patience_ns = patience_ns;
 	must(pthread_mutex_init(&l->lock, NULL) == 0);
 	rc = make_mark(l, err);
@@ -469,6 +457,13 @@ free_link:
 }
 
 int
+link_new_within(struct link **out, int sock, uint64_t patience_ns,
+    struct ds_err *err)
+{
+	return make_link(out, sock, job_token(NULL), patience_ns, err);
+}
+
+int
 link_new_on(struct link **out, int sock, struct ds_err *err)
 {
 	return link_new_within(out, sock, LINK_DEADLINE_NS, err);
@@ -477,7 +472,8 @@ link_new_on(struct link **out, int sock, struct ds_err *err)
 /* A hub that leaves may take a connection along: then there is none, and the
  * next try finds or starts another. */
 int
-link_new(struct link **out, bool may_start, struct ds_err *err)
+link_new_as(struct link **out, const char *job, bool may_start,
+    struct ds_err *err)
 {
 	int sock, rc = 0;
 
@@ -485,7 +481,8 @@ link_new(struct link **out, bool may_start, struct ds_err *err)
 		sock = start_connect(may_start, err);
 		if (sock < 0)
 			return sock;
-		rc = link_new_on(out, sock, err);
+		rc = make_link(out, sock, job_token(job), LINK_DEADLINE_NS,
+		    err);
 		if (rc == 0)
 			return 0;
 		io_close(&sock);
@@ -493,6 +490,12 @@ link_new(struct link **out, bool may_start, struct ds_err *err)
 			break;
 	}
 	return rc;
+}
+
+int
+link_new(struct link **out, bool may_start, struct ds_err *err)
+{
+	return link_new_as(out, NULL, may_start, err);
 }
 
 void

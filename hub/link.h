@@ -33,6 +33,9 @@ struct link;
 int link_new(struct link **out, bool may_start, struct ds_err *err);
 	/* Connects and says hello.  -ENOENT: there is no hub and none may be
 	 * started; -EPROTO: it is of another version, both are named. */
+int link_new_as(struct link **out, const char *job, bool may_start,
+    struct ds_err *err);
+	/* The same for a job of this process (job.h, rule 3). */
 int link_new_on(struct link **out, int sock, struct ds_err *err);
 	/* The same on a socket that is connected; taken over on success. */
 int link_new_within(struct link **out, int sock, uint64_t patience_ns,
@@ -65,7 +68,7 @@ bool link_mine(const struct link *l);
 	/* Made by this process, not by one that forked it. */
 uint64_t link_generation(const struct link *l);
 uint32_t link_client(const struct link *l);
-uint64_t link_job(const struct link *l);	/* as it said; 0: none */
+uint64_t link_job(const struct link *l);	/* as it said */
 const struct control *link_control(const struct link *l);
 
 #endif

@@ -11,6 +11,7 @@ libguest_la_SOURCES += \
 	%D%/spawn.c %D%/spawn.h \
 	%D%/start.c %D%/start_program.c %D%/start.h \
 	%D%/plug.c %D%/plug.h \
+	%D%/job.c %D%/job.h \
 	%D%/link.c %D%/link.h \
 	%D%/api.c %D%/api.h
 # end of libguest_la_SOURCES

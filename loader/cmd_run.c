@@ -17,11 +17,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
 #include "base/command.h"
 #include "base/say.h"
 #include "hub/api.h"
+#include "hub/job.h"
 #include "loader/cmd_job.h"
 #include "loader/job_env.h"
 #include "loader/launch.h"
@@ -66,17 +66,6 @@ copy_environment(void)
 	return list;
 }
 
-/* Not 0, which means that there is none. */
-static int
-choose_token(uint64_t *token, struct ds_err *err)
-{
-	do {
-		if (getrandom(token, sizeof *token, 0) != sizeof *token)
-			return err_errno(err, "cannot name the job");
-	} while (*token == 0);
-	return 0;
-}
-
 /*--- before --------------------------------------------------------------*/
 
 static int
@@ -86,11 +75,10 @@ make_environment(struct run *r, struct ds_err *err)
 	char *data = NULL;
 	int rc;
 
-	rc = choose_token(&r->token, err);
+	r->token = job_draw();
 	/* Empty where there are none: unset, each process would look for some
 	 * on its own command line. */
-	if (rc == 0)
-		rc = roots_text(&r->job.roots, &data, err);
+	rc = roots_text(&r->job.roots, &data, err);
 	s.data = data;
 	s.job = r->token;
 	if (rc == 0)

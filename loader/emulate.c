@@ -273,6 +273,7 @@ run_job(struct emulate *e, struct stop *stop, struct ds_err *err)
 	rc = emulate_job_join(&j, err);
 	r->epochs = j.epochs;
 	r->nr_epochs = j.nr_epochs;
+	r->touch_ns = j.touch_ns;
 	j.epochs = NULL;
 	/* Who asked us to stop wants no more than what is done already. */
 	r->signal = j.is_done ? 0 : stop->signal;

@@ -53,6 +53,8 @@ struct emulate_result {
 	struct emulate_epoch	all;
 	uint64_t		samples;	/* in a whole epoch */
 	uint64_t		cpu_ns;
+	uint64_t		touch_ns;	/* of it: reading and writing
+						 * batches */
 	uint64_t		peak_bytes;
 	int			signal;		/* that stopped it, or 0 */
 	bool			is_sample;	/* it failed for a file that

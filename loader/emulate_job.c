@@ -64,6 +64,7 @@ emulate_job_look(struct emulate_job *j, struct stop *stop)
 	is_new = stop_look(stop) != 0;
 	if (is_new) {
 		j->stop = true;
+		ds_loader_interrupt(j->loader);
 		must(pthread_cond_signal(&j->asked) == 0);
 	}
 	must(pthread_mutex_unlock(&j->lock) == 0);
@@ -154,6 +155,17 @@ keep_batch(struct emulate_job *j, struct ds_batch *b, uint64_t sum)
 	return 0;
 }
 
+static uint64_t
+touch(struct emulate_job *j, const struct ds_batch *b)
+{
+	uint64_t since_ns = clock_thread_ns(), sum;
+
+	sum = emulate_touch(b->samples, b->count * b->sample_bytes,
+	    j->options->touch);
+	j->touch_ns += clock_thread_ns() - since_ns;
+	return sum;
+}
+
 /* What the job does with it while the loader prepares the next ones. */
 static int
 use_batch(struct emulate_job *j, struct ds_batch *b)
@@ -162,7 +174,7 @@ use_batch(struct emulate_job *j, struct ds_batch *b)
 	uint64_t there_ns = clock_now_ns(), sum;
 	int rc;
 
-	sum = emulate_touch(b->samples, b->count * b->sample_bytes, o->touch);
+	sum = touch(j, b);
 	rc = crash_point("emulate.batch");
 	if (rc < 0)
 		return err_fail(&j->err, rc, "the step: %s", strerror(-rc));
@@ -260,11 +272,8 @@ run_epochs(struct emulate_job *j)
 		if (rc == 0)
 			rc = finish_epoch(j);
 	}
-	if (rc == -ENOENT) {
-		j->is_done = true;
-		rc = 0;
-	}
-	return rc < 0 ? rc : 0;
+	j->is_done = rc == -ENOENT;
+	return rc < 0 && rc != -ENOENT && rc != -EINTR ? rc : 0;
 }
 
 /* Of several failures the first one counts; that there is no position is told,

@@ -38,6 +38,7 @@ struct emulate_job {
 	uint64_t		start_ns;	/* of it */
 	bool			is_begun;	/* it has had a batch */
 	char			at[DS_POSITION_TEXT];
+	uint64_t		touch_ns;	/* of this thread's processor */
 	struct kept_batch	*kept;
 	size_t			nr_kept;
 	struct ds_err		err;

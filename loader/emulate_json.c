@@ -174,8 +174,9 @@ emulate_write_json(const struct emulate *e, const char *failed,
 
 	add(doc, json_pack("{so}", "epochs", make_epochs(r)));
 	add(doc, make_speed(&r->all));
-	add(doc, json_pack("{sf sI}",
+	add(doc, json_pack("{sf sf sI}",
 	    "cpu_seconds", seconds(r->cpu_ns),
+	    "touch_cpu_seconds", seconds(r->touch_ns),
 	    "peak_bytes", (json_int_t)r->peak_bytes));
 	add(doc, json_pack("{ss sI}",
 	    "version", ds_version(),

@@ -20,6 +20,7 @@
 #define LOADER_LOADER_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <sys/types.h>
 
 #include "base/err.h"
@@ -40,6 +41,7 @@ struct ds_loader {
 	unsigned	magic;
 	pid_t		pid;
 	struct ds_data	*data;
+	_Atomic bool	is_interrupted;	/* the next wait for others ends */
 
 	pthread_mutex_t	turn;		/* guards what follows */
 	struct loader_options options;

@@ -136,6 +136,16 @@ ds_loader_next(struct ds_loader *loader, struct ds_batch **batch,
 	return rc;
 }
 
+/* Whoever waits looks at it a few times a second. */
+void
+ds_loader_interrupt(struct ds_loader *loader)
+{
+	must_be(loader, LOADER_MAGIC);
+	/* relaxed: it speaks for nothing else */
+	atomic_store_explicit(&loader->is_interrupted, true,
+	    memory_order_relaxed);
+}
+
 void
 ds_loader_release(struct ds_loader *loader, struct ds_batch **batch)
 {

@@ -27,14 +27,27 @@
 
 /* The job's text may be gone when it is used. */
 static int
-copy_path(const char *text, void *field, struct ds_err *err)
+copy_text(const char *text, char *field, size_t size, struct ds_err *err)
 {
 	size_t len = strlen(text);
 
-	if (len >= LOADER_PATH)
-		return err_fail(err, -ERANGE, "longer than a path can be");
+	if (len >= size)
+		return err_fail(err, -ERANGE, "longer than %zu characters",
+		    size - 1);
 	memcpy(field, text, len + 1);
 	return 0;
+}
+
+static int
+copy_path(const char *text, void *field, struct ds_err *err)
+{
+	return copy_text(text, field, LOADER_PATH, err);
+}
+
+static int
+copy_job(const char *text, void *field, struct ds_err *err)
+{
+	return copy_text(text, field, LOADER_JOB, err);
 }
 
 static int
@@ -84,6 +97,8 @@ const struct arg_option loader_options_table[] = {
 	{ .name = "ledger", .kind = ARG_PARSED, .offset = FIELD(ledger),
 	  .value = "FILE", .parse = copy_path },
 	{ .name = "share", .kind = ARG_FLAG, .offset = FIELD(share) },
+	{ .name = "job", .kind = ARG_PARSED, .offset = FIELD(job),
+	  .value = "NAME", .parse = copy_job },
 	{ .name = "audit", .kind = ARG_PARSED, .offset = FIELD(audit),
 	  .value = "FRACTION", .parse = read_audit },
 	{ .name = NULL },
@@ -114,6 +129,8 @@ static const struct ds_option own[] = {
 	{ "ledger", "", "a file that every delivered sample is written to" },
 	{ "share", "no", "yes: make batches once for all jobs of the hub that "
 	  "want the same ones" },
+	{ "job", "", "to which of several jobs of this process it belongs: "
+	  "nobody waits for one of its own" },
 	{ "audit", "", "the fraction of shared batches that are made here, too, "
 	  "and compared, such as 0.01; DESTALL_AUDIT" },
 };

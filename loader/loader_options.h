@@ -17,6 +17,7 @@ enum loader_order { ORDER_RANDOM, ORDER_LISTED };
 enum on_bad { ON_BAD_FAIL, ON_BAD_SKIP, ON_BAD_SUBSTITUTE };
 
 #define LOADER_PATH	4096u
+#define LOADER_JOB	128u
 
 struct loader_options {
 	uint64_t	batch;
@@ -33,6 +34,7 @@ struct loader_options {
 	bool		share;
 	double		audit;		/* a share of units; below 0: as the
 					 * environment says */
+	char		job[LOADER_JOB];	/* "": the process's */
 	char		labels[LOADER_PATH];
 	char		ledger[LOADER_PATH];	/* "": none */
 };

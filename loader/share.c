@@ -14,12 +14,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/must.h"
 #include "cache/data.h"
+#include "hub/job.h"
 #include "loader/loader.h"
 
 /*--- what it tells -------------------------------------------------------*/
@@ -98,16 +97,6 @@ share_init(struct share *s)
 	must(pthread_condattr_destroy(&attr) == 0);
 }
 
-/* What is chosen need not be secret, only each job's own. */
-static uint64_t
-draw_salt(void)
-{
-	uint64_t salt;
-
-	return getrandom(&salt, sizeof salt, GRND_NONBLOCK) == sizeof salt ?
-	    salt : (uint64_t)getpid();
-}
-
 /* A guest, as the other threads are: signals go to the job's own. */
 static int
 start_feeder(struct ds_loader *l)
@@ -135,7 +124,7 @@ share_start(struct ds_loader *l)
 		return;
 	}
 	share_key(l, s->key);
-	s->salt = draw_salt();
+	s->salt = job_draw();
 	s->audit = l->options.audit >= 0 ? l->options.audit :
 	    (double)l->data->set_up.audit / DATA_AUDIT_ALL;
 	shelf_set(&s->views, l->shelf.room, l->shelf.sample_bytes,

@@ -12,10 +12,11 @@
  *
  *  1. What the stage does not give the job makes itself, with the same bytes,
  *     from exactly there: nothing here fails a job.
- *  2. Nothing that another job made is given to the job before one unit of that
- *     job was made here, too, and compared; nor one whose hash is not that of
- *     the job's own order.  Nothing is made for other jobs before that, unless
- *     there are none, and nothing once a difference was found.
+ *  2. Nothing that another job made is given to the job before one such unit
+ *     was made here, too, and compared; nor one whose hash is not that of the
+ *     job's own order.  Nothing is made for other jobs before that, unless
+ *     there are none, and nothing once a difference was found.  So one proof
+ *     is enough: whoever makes units has proved to make those of the others.
  *  3. A unit with a sample that failed is never published.
  *  4. The lock is taken after `turn` of the loader, and held for no call of the
  *     stage.  What is marked as the job's is used in its thread alone.
@@ -40,7 +41,6 @@
 #define SHARE_KEY	96	/* characters of the key of a stream */
 #define SHARE_NEVER	UINT64_MAX
 #define SHARE_SLICE_MS	25u	/* of a wait; then all is looked at again */
-#define SHARE_PROVEN	64u	/* jobs; one that is forgotten is proved again */
 #define SHARE_AHEAD	2u	/* units are made ahead beside the batches
 				 * prefetched */
 
@@ -106,8 +106,7 @@ struct share {
 	/* The job's. */
 	enum share_mode	mode;
 	bool		for_good;	/* no more, ever */
-	uint64_t	proven[SHARE_PROVEN];	/* rule 2: the jobs */
-	uint64_t	nr_proven;	/* ever; the last of them are known */
+	bool		is_proven;	/* rule 2 */
 	uint64_t	not_before_ns;	/* a hub that did not answer is tried */
 	uint64_t	made_ns;	/* the batch that it made itself last */
 	uint64_t	until;		/* so many of the epoch are behind when
@@ -198,6 +197,7 @@ enum share_found {
 	FOUND_UNIT,		/* s->unit */
 	FOUND_SELF,		/* to be made here */
 	FOUND_NONE,		/* so are all from there on */
+	FOUND_INTERRUPT,	/* nothing: somebody wants it to end */
 };
 
 enum share_found share_find(struct ds_loader *l, uint64_t unit);

@@ -110,6 +110,16 @@ give_gathered(struct ds_loader *l, struct batch *b,
 	return rc;
 }
 
+/* What was gathered so far is made here when the job asks again. */
+static int
+give_up(struct ds_loader *l, struct batch *b, struct ds_err *err)
+{
+	if (b != NULL)
+		shelf_put(&l->shelf, b);
+	return err_fail(err, -EINTR, "interrupted while it waited for another "
+	    "job");
+}
+
 static int
 give_staged(struct ds_loader *l, const struct plan_run *run,
     const struct plan_place *behind, struct ds_batch **out, struct ds_err *err)
@@ -129,6 +139,8 @@ give_staged(struct ds_loader *l, const struct plan_run *run,
 
 		left = unit - turn % unit;
 		count = (uint32_t)(nr - k < left ? nr - k : left);
+		if (found == FOUND_INTERRUPT)
+			return give_up(l, b, err);
 		if (found == FOUND_UNIT && count == run->count)
 			return give_view(l, run, turn % unit, behind, out,
 			    err);

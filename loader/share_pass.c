@@ -82,13 +82,14 @@ static int
 open_stage(const struct ds_loader *l, struct share_stage **out,
     struct ds_err *err)
 {
+	const char *job = l->options.job[0] != '\0' ? l->options.job : NULL;
 	struct share_stage *st = calloc(1, sizeof *st);
 	int rc;
 
 	if (st == NULL)
 		return err_fail(err, -ENOMEM, "no memory for a stage");
 	st->users = 1;
-	rc = ds_connect(&st->hub, DS_NO_START, err);
+	rc = ds_connect_as(&st->hub, job, DS_NO_START, err);
 	if (rc == 0)
 		rc = ds_stage_open(&st->stage, st->hub, err);
 	if (rc == 0)

@@ -101,21 +101,11 @@ is_audited(const struct share *s, uint64_t epoch, uint64_t unit)
 	return (double)(h >> 11) * 0x1p-53 < s->audit;
 }
 
-static bool
-is_proven(const struct share *s, uint64_t job)
-{
-	for (unsigned i = 0; i < SHARE_PROVEN && i < s->nr_proven; i++) {
-		if (s->proven[i] == job)
-			return true;
-	}
-	return false;
-}
-
 /* From now on it makes units for the others, too. */
 static void
-note_proven(struct share *s, uint64_t job)
+note_proven(struct share *s)
 {
-	s->proven[s->nr_proven++ % SHARE_PROVEN] = job;
+	s->is_proven = true;
 	must(pthread_mutex_lock(&s->lock) == 0);
 	s->may_feed = s->now->feeds = true;
 	pthread_cond_broadcast(&s->changed);
@@ -126,7 +116,7 @@ static enum share_proof
 prove(struct ds_loader *l, const struct share_unit *u)
 {
 	struct share *s = &l->share;
-	bool is_first = !u->taken.is_own && !is_proven(s, u->taken.maker);
+	bool is_first = !u->taken.is_own && !s->is_proven;
 	enum share_proof proof;
 
 	if (!is_first && !is_audited(s, l->given.epoch, u->taken.unit))
@@ -137,7 +127,7 @@ prove(struct ds_loader *l, const struct share_unit *u)
 	s->counts.different += proof == DISPROVED;
 	must(pthread_mutex_unlock(&s->lock) == 0);
 	if (is_first && proof == PROVED)
-		note_proven(s, u->taken.maker);
+		note_proven(s);
 	return proof;
 }
 

@@ -6,6 +6,7 @@
 
 #include <config.h>
 
+#include <errno.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
@@ -227,25 +228,51 @@ count_wait(struct share_counts *c, uint64_t since_ns)
 	c->waits_pid = 0;
 }
 
-/* Until there is something to say of it. */
+static bool
+is_interrupted(struct ds_loader *l)
+{
+	/* relaxed: it speaks for nothing else */
+	return atomic_exchange_explicit(&l->is_interrupted, false,
+	    memory_order_relaxed);
+}
+
+/* Until there is something to say of it; -EINTR. */
 static int
-take(struct share *s, uint64_t unit, struct ds_taken *taken,
+wait_and_take(struct ds_loader *l, uint64_t unit, uint64_t since_ns,
+    struct ds_taken *taken, struct ds_err *err)
+{
+	struct share *s = &l->share;
+	int rc;
+
+	for (;;) {
+		rc = ds_pass_take(s->now->pass, unit, SHARE_SLICE_MS, taken,
+		    err);
+		if (rc != DS_TAKE_WAIT)
+			return rc;
+		if (is_interrupted(l))
+			return -EINTR;
+		if (!goes_on_waiting(s, unit, since_ns))
+			return DS_TAKE_SELF;
+	}
+}
+
+static int
+take(struct ds_loader *l, uint64_t unit, struct ds_taken *taken,
     struct ds_err *err)
 {
 	uint64_t since_ns = clock_now_ns();
+	struct share *s = &l->share;
 	int rc;
 
-	do
-		rc = ds_pass_take(s->now->pass, unit, SHARE_SLICE_MS, taken,
-		    err);
-	while (rc == DS_TAKE_WAIT && goes_on_waiting(s, unit, since_ns));
+	rc = wait_and_take(l, unit, since_ns, taken, err);
 	must(pthread_mutex_lock(&s->lock) == 0);
-	s->at = unit + 1;
+	if (rc != -EINTR)
+		s->at = unit + 1;
 	count_wait(&s->counts, since_ns);
 	s->counts.detached += rc == DS_TAKE_DETACHED;
 	pthread_cond_broadcast(&s->changed);
 	must(pthread_mutex_unlock(&s->lock) == 0);
-	return rc == DS_TAKE_WAIT ? DS_TAKE_SELF : rc;
+	return rc;
 }
 
 /* Then it loads alone, as if there were no stage. */
@@ -275,7 +302,7 @@ take_unit(struct ds_loader *l, uint64_t unit)
 	struct ds_err err = { 0 };
 	struct ds_taken taken;
 
-	switch (take(&l->share, unit, &taken, &err)) {
+	switch (take(l, unit, &taken, &err)) {
 	case DS_TAKEN:
 		return accept(l, &taken);
 	case DS_TAKE_SELF:
@@ -285,6 +312,8 @@ take_unit(struct ds_loader *l, uint64_t unit)
 		    "it goes on alone until its next epoch");
 		share_leave(l);
 		return FOUND_NONE;
+	case -EINTR:
+		return FOUND_INTERRUPT;
 	default:
 		share_lost(&l->share, since_ns);
 		share_say(&l->share, false, "%s", err.text);

@@ -76,8 +76,7 @@ new_desk(struct ds_hub *hub, struct link *link)
 	hub_api_keep(hub);
 	d->link = link;
 	atomic_init(&d->heard_ns, clock_now_ns());
-	/* As the hub does: a job that gave no token is its own. */
-	d->job = link_job(link) != 0 ? link_job(link) : link_client(link);
+	d->job = link_job(link);
 	must(pthread_mutex_init(&d->lock, NULL) == 0);
 	return d;
 }

@@ -17,7 +17,7 @@
  *  6. At most MAKING_PER_CPU threads per processor make units of one pass at a
  *     time, those that are late not counted, and two leases are always
  *     possible.
- *  7. A job that gave no token is its own: its client's number.
+ *  7. A client that names no job is its own: its number is that of the job.
  *  8. A lease is in the list of its pass from the grant until its holder has
  *     said that it writes no more, or has left; if it was published, it is in
  *     the list of what is staged until its unit is retired, and then, while one

@@ -173,6 +173,7 @@ director_new_seated(struct director *d, const struct client *c, struct seated **
 	s->client = client_id(c);
 	s->pid = c->caller.pid;
 	strcpy(s->name, client_name(c));
+	/* One that says none is its own. */
 	s->job = client_job(c) != 0 ? client_job(c) : s->client;
 	*out = s;
 	return 0;

@@ -52,6 +52,7 @@ unit_tests = \
 	%D%/unit_log \
 	%D%/unit_rundir \
 	%D%/unit_word \
+	%D%/unit_job \
 	%D%/unit_hub \
 	%D%/unit_clients \
 	%D%/unit_link \

@@ -55,6 +55,18 @@ for policy in auto wait wait:60s; do
 	goes_on
 done
 
+# One that waits can be told to stop, at once, and goes on later from there.
+stand wait 6
+waits wait
+kill -TERM "$fast_pid"
+end_job fast 143
+check_cut fast
+! grep -q 'once more' fast.out || fail "it had to be told twice: $(cat fast.out)"
+kill -CONT "$slow_pid"
+end_job slow
+check_jobs slow
+expect_stage_idle
+
 # The slow one is detached: the fast one comes to its end while it stands.
 for policy in detach:200ms wait:300ms; do
 	stand $policy 6

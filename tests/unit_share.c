@@ -51,9 +51,12 @@ struct job {
 
 static struct job jobs[JOBS];
 
+/* Each is a job of its own, unless the options say otherwise. */
 static void
 open_job(struct job *j, const char *options)
 {
+	static unsigned nr;
+	char name[32];
 	struct ds_err err;
 
 	memset(j, 0, sizeof *j);
@@ -61,6 +64,8 @@ open_job(struct job *j, const char *options)
 	    0);
 	assert_int_equal(ds_loader_open(&j->loader, j->data, &err), 0);
 	loaded_set(j->loader, "share=yes threads=2");
+	(void)snprintf(name, sizeof name, "job=%u", nr++);
+	loaded_set(j->loader, name);
 	loaded_set(j->loader, options);
 }
 
@@ -360,6 +365,55 @@ another_order_is_another_stream(void **state)
 	assert_string_equal(how_of(&jobs[3]), "shared with 1 other job");
 }
 
+/* Far smaller than an epoch. */
+static void
+wait_in_a_small_window(bool is_on)
+{
+	static char lag[] = "DESTALL_LAG=wait", window[] = "DESTALL_WINDOW=4";
+	static char no_lag[] = "DESTALL_LAG", no_window[] = "DESTALL_WINDOW";
+
+	putenv(is_on ? lag : no_lag);
+	putenv(is_on ? window : no_window);
+}
+
+static void
+an_interrupt_ends_a_wait(void **state)
+{
+	struct ds_err err;
+
+	(void)state;
+	wait_in_a_small_window(true);
+	open_job(&jobs[0], "batch=1");
+	open_job(&jobs[1], "batch=3");
+	train_well(&jobs[0], 1);
+	for (int i = 0; i < 3; i++) {
+		ds_loader_interrupt(jobs[1].loader);
+		assert_int_equal(train(&jobs[1], UINT32_MAX, &err), -EINTR);
+	}
+	wait_in_a_small_window(false);
+	run_jobs(2);
+	check_job(&jobs[0]);
+	check_job(&jobs[1]);
+}
+
+static void
+a_job_does_not_wait_for_itself(void **state)
+{
+	(void)state;
+	wait_in_a_small_window(true);
+	open_job(&jobs[0], "batch=1 job=one");
+	open_job(&jobs[1], "batch=1 job=one");
+	train_well(&jobs[0], 1);
+	train_well(&jobs[1], UINT32_MAX);
+	train_well(&jobs[0], UINT32_MAX);
+	wait_in_a_small_window(false);
+	for (unsigned i = 0; i < 2; i++) {
+		close_job(&jobs[i]);
+		assert_memory_equal(&jobs[i].got, &plain, sizeof plain);
+	}
+	assert_int_equal(jobs[0].counts.detached, 1);
+}
+
 /*--- joining late --------------------------------------------------------*/
 
 /* Forty of one picture each are behind when it joins. */
@@ -578,26 +632,22 @@ what_is_different_is_named(void **state)
 	party_leave(&p);
 }
 
-/* Who has proved one job's units has not proved another's. */
+/* Whoever makes for others has proved to make what they do. */
 static void
-each_maker_is_proved(void **state)
+one_proof_is_enough(void **state)
 {
-	struct party p;
-
 	(void)state;
-	open_job(&jobs[0], "batch=8");
-	open_job(&jobs[1], "batch=8");
-	train_well(&jobs[0], 1);
-	train_well(&jobs[1], 1);
-	assert_int_equal(jobs[1].loader->share.nr_proven, 1);
-	attend_other(&p, &jobs[2], 1);
-	publish_other_bytes(&p, jobs[2].loader, 1);
-	run_jobs(2);
-	for (unsigned i = 0; i < 2; i++) {
-		check_job(&jobs[i]);
-		assert_int_equal(jobs[i].counts.different_units, 1);
+	for (unsigned i = 0; i < JOBS; i++) {
+		open_job(&jobs[i], "batch=4");
+		train_well(&jobs[i], 1);
 	}
-	party_leave(&p);
+	run_jobs(JOBS);
+	for (unsigned i = 0; i < JOBS; i++) {
+		check_job(&jobs[i]);
+		/* The first may have made all of them itself. */
+		assert_true(jobs[i].counts.audited_units == 1 || (i == 0 &&
+		    jobs[i].counts.others_units == 0));
+	}
 }
 
 /* Before its proof a job makes nothing for others: but it does not wait for
@@ -658,6 +708,8 @@ main(void)
 		SHARE_UNIT(four_jobs_at_once),
 		SHARE_UNIT(parts_are_shared_too),
 		SHARE_UNIT(another_order_is_another_stream),
+		SHARE_UNIT(an_interrupt_ends_a_wait),
+		SHARE_UNIT(a_job_does_not_wait_for_itself),
 		SHARE_UNIT(a_late_job_begins_where_the_other_is),
 		SHARE_UNIT(a_listed_order_stays_listed),
 		SHARE_UNIT(bad_pictures_are_each_jobs_own),
@@ -665,7 +717,7 @@ main(void)
 		SHARE_UNIT(without_memory_each_makes_its_own),
 		SHARE_UNIT(without_a_hub_it_is_alone),
 		SHARE_UNIT(what_is_different_is_named),
-		SHARE_UNIT(each_maker_is_proved),
+		SHARE_UNIT(one_proof_is_enough),
 		SHARE_UNIT(one_that_is_not_proven_goes_on),
 		SHARE_UNIT(a_child_reads_what_was_held),
 	};

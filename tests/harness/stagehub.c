@@ -68,13 +68,17 @@ stagehub_stop(void)
 
 /*--- a party -------------------------------------------------------------*/
 
+/* Each is a job of its own. */
 void
 party_connect(struct party *p)
 {
+	static unsigned nr;
+	char name[16];
 	struct ds_err err;
 
 	*p = (struct party){ 0 };
-	if (ds_connect(&p->hub, DS_NO_START, &err) < 0)
+	(void)snprintf(name, sizeof name, "%u", nr++);
+	if (ds_connect_as(&p->hub, name, DS_NO_START, &err) < 0)
 		fail_msg("%s", err.text);
 }
 
