@@ -345,6 +345,10 @@ DS_EXPORT int64_t ds_pass_waits_for(struct ds_pass *pass);
 	/* The process whose member holds this one up, or 0.  It asks the hub:
 	 * for who has waited long, and wants to tell. */
 
+DS_EXPORT int ds_pass_is_alone(struct ds_pass *pass);
+	/* 1: nobody else takes units of it now: what is made for it need not be
+	 * staged. */
+
 DS_EXPORT unsigned ds_pass_jobs(struct ds_pass *pass);
 	/* That have members now, this one's, too, if it is one.  Make units for
 	 * others only if there are no others, or one of their units has proved
@@ -455,8 +459,9 @@ struct ds_loader_counts {
 	uint64_t staged_batches;	/* of batches: by way of the stage */
 	uint64_t staged_units;		/* taken from it */
 	uint64_t others_units;		/* of them: made by other jobs */
-	uint64_t own_units;		/* made for this job alone, because the
-					 * stage could not have them */
+	uint64_t own_units;		/* made for this job alone: there was
+					 * nobody else, or no memory to stage
+					 * them */
 	uint64_t published_units;	/* made for all */
 	uint64_t audited_units;		/* made here, too, and compared */
 	uint64_t different_units;	/* of them: not as they should be */

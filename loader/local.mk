@@ -21,6 +21,7 @@ libloader_la_SOURCES += \
 	%D%/loader_finish.c \
 	%D%/share_key.c \
 	%D%/share_pass.c \
+	%D%/share_own.c \
 	%D%/share_feed.c \
 	%D%/share_prove.c \
 	%D%/share_unit.c \

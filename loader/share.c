@@ -129,7 +129,7 @@ share_start(struct ds_loader *l)
 	    (double)l->data->set_up.audit / DATA_AUDIT_ALL;
 	shelf_set(&s->views, l->shelf.room, l->shelf.sample_bytes,
 	    l->shelf.most, true);
-	l->pipeline.publish = share_publish;
+	l->pipeline.publish = share_made;
 	l->pipeline.publish_arg = l;
 	s->is_paused = true;
 	e = start_feeder(l);
@@ -164,7 +164,11 @@ drop_all(struct ds_loader *l)
 	struct batch *b;
 
 	while ((b = pipeline_drop_leased(&l->pipeline)) != NULL)
-		share_free_lease(s, b);
+		share_free_lease(l, b);
+	if (s->now != NULL)
+		share_drop_kept(l, s->now);
+	if (s->next != NULL)
+		share_drop_kept(l, s->next);
 	if (s->now != NULL)
 		share_pass_drop(s, s->now);
 	if (s->next != NULL)
@@ -197,6 +201,7 @@ share_abandon(struct ds_loader *l)
 	struct share *s = &l->share;
 
 	must(pthread_mutex_init(&s->lock, NULL) == 0);
+	s->is_abandoned = true;
 	drop_all(l);
 	shelf_abandon(&s->views);
 }

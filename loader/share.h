@@ -7,6 +7,8 @@
  *     feeder: lease -> pipeline -> maker: publish ==> stage ==> job: take ->
  *     a view of the unit, or a batch gathered from several
  *
+ * A job that is alone makes its units in memory of its own (share_own.c).
+ *
  * The payload of a unit is its samples one after the other, then one DS_SAMPLE_*
  * for each; labels and numbers are every job's own.
  *
@@ -64,7 +66,7 @@ struct share_pass {		/* an epoch */
 	bool		is_dead;	/* its hub is gone */
 };
 
-struct share_lease {		/* of a batch in the pipeline */
+struct share_lease {		/* of a batch in the pipeline, or kept */
 	struct share_pass *pass;
 	struct ds_lease	lease;
 	uint64_t	hash;
@@ -72,8 +74,11 @@ struct share_lease {		/* of a batch in the pipeline */
 
 struct share_unit {		/* that was taken */
 	struct share_unit *next, *prev;
-	struct share_stage *stage;
+	struct share_stage *stage;	/* NULL: it is one's own */
+	struct shelf	*shelf;		/* of one's own: where its memory */
+	struct batch	*own;		/* goes; else NULL */
 	struct ds_taken	taken;
+	const uint8_t	*states;	/* DS_SAMPLE_* of each */
 	uint64_t	turn;		/* the first */
 	uint32_t	count;
 	unsigned	users;
@@ -97,6 +102,8 @@ struct share_counts {
 
 struct share {
 	bool		is_on;		/* set before the feeder starts */
+	bool		is_abandoned;	/* by a forked child: its memory goes
+					 * with the shelf */
 	char		key[SHARE_KEY];
 	uint64_t	salt;		/* of this job, for the audit */
 	double		audit;
@@ -129,6 +136,10 @@ struct share {
 	uint64_t	too_large;	/* units of so many bytes never fit */
 	uint64_t	failed_epoch, failed_unit;	/* by our own fault */
 	struct share_unit *units;	/* that are held */
+	struct batch	*kept;		/* share_own.c */
+	unsigned	nr_kept;
+	unsigned	company;	/* there were others a moment ago, if
+					 * not 0 */
 	struct share_counts counts;
 	char		how[DS_ERR_TEXT];
 	bool		is_known, is_shared;	/* what `how` says */
@@ -172,11 +183,36 @@ share_count(const struct share_pass *sp, uint64_t turns, uint64_t unit)
 	return (uint32_t)(left < sp->info.unit ? left : sp->info.unit);
 }
 
+/* share_own.c; the first three with the lock held */
+bool share_makes_own(const struct ds_loader *l, const struct share_pass *sp);
+	/* Are its units made in our own memory now? */
+bool share_has_enough(const struct ds_loader *l);
+	/* Of such units. */
+bool share_publish_kept(struct ds_loader *l);
+	/* One, if others may want it; else false. */
+void share_note_company(struct share *s);
+	/* When the job begins to look for a unit. */
+void share_keep(struct ds_loader *l, struct batch *b);
+	/* By a maker: none of its samples has failed. */
+void share_drop_kept(struct ds_loader *l, const struct share_pass *sp);
+bool share_take_own(struct ds_loader *l, uint64_t unit, struct batch **out);
+	/* Is the job alone?  Then out is that unit of now, if it is there, and
+	 * the caller's; else NULL. */
+void share_wait_own(struct ds_loader *l, uint64_t unit);
+	/* A slice at most. */
+
 /* share_feed.c */
 void *share_feed(void *loader);		/* the thread */
-void share_publish(void *loader, struct batch *b);
-void share_free_lease(struct share *s, struct batch *b);
+void share_made(void *loader, struct batch *b);
+	/* By a maker: to be published, kept or given up. */
+void share_publish_unit(struct share *s, struct batch *b);
+int share_find_room(struct ds_loader *l, struct share_pass *sp,
+    struct ds_lease *lease, size_t bytes);
+	/* 1: it has memory; 0: it has ended; -ESTALE. */
+void share_free_lease(struct ds_loader *l, struct batch *b);
 	/* Of a batch that is in no list, and the batch. */
+void share_wait_slice(struct share *s);
+	/* With the lock held: until something has changed. */
 
 bool share_may_feed(const struct share *s, const struct share_pass *sp);
 	/* By rule 2; with the lock held. */

@@ -25,13 +25,17 @@
 
 /*--- what was made -------------------------------------------------------*/
 
+/* The memory of a bare one is the slot's, that of another the shelf's. */
 void
-share_free_lease(struct share *s, struct batch *b)
+share_free_lease(struct ds_loader *l, struct batch *b)
 {
-	share_pass_drop(s, b->lease->pass);
+	share_pass_drop(&l->share, b->lease->pass);
 	free(b->lease);
 	b->lease = NULL;
-	batch_free(b);
+	if (b->memory == NULL)
+		batch_free(b);
+	else if (!l->share.is_abandoned)
+		shelf_put(&l->shelf, b);
 }
 
 static bool
@@ -88,8 +92,8 @@ is_different(struct share *s)
 	return is;
 }
 
-static void
-publish(struct share *s, struct batch *b)
+void
+share_publish_unit(struct share *s, struct batch *b)
 {
 	size_t bytes = b->nr * b->given.sample_bytes;
 	struct share_lease *sl = b->lease;
@@ -109,17 +113,20 @@ publish(struct share *s, struct batch *b)
 }
 
 void
-share_publish(void *loader, struct batch *b)
+share_made(void *loader, struct batch *b)
 {
 	struct ds_loader *l = loader;
 	struct share *s = &l->share;
-	bool is_bad;
+	bool is_bad, failed = has_failed(b, &is_bad);
 
-	if (has_failed(b, &is_bad))
+	if (failed)
 		give_up(s, b, is_bad);
+	else if (b->memory == NULL)
+		share_publish_unit(s, b);
+	if (failed || b->memory == NULL)
+		share_free_lease(l, b);
 	else
-		publish(s, b);
-	share_free_lease(s, b);
+		share_keep(l, b);
 	must(pthread_mutex_lock(&s->lock) == 0);
 	s->in_work--;
 	pthread_cond_broadcast(&s->changed);
@@ -128,12 +135,28 @@ share_publish(void *loader, struct batch *b)
 
 /*--- a unit to make ------------------------------------------------------*/
 
-/* A bare batch over the memory of the slot. */
+/* A bare batch, for the memory of a slot, or one with its own. */
+static struct batch *
+new_batch(struct ds_loader *l, uint32_t count, bool is_own)
+{
+	struct share_lease *sl = calloc(1, sizeof *sl);
+	struct batch *b = NULL;
+
+	if (sl != NULL)
+		b = is_own ? shelf_take(&l->shelf) :
+		    batch_new_bare(count, l->shelf.sample_bytes);
+	if (b != NULL)
+		b->lease = sl;
+	else
+		free(sl);
+	return b;
+}
+
 static struct batch *
 make_batch(struct ds_loader *l, struct share_pass *sp, uint64_t unit,
-    uint32_t count)
+    uint32_t count, bool is_own)
 {
-	struct batch *b = batch_new_bare(count, l->shelf.sample_bytes);
+	struct batch *b = new_batch(l, count, is_own);
 	struct plan_run run = {
 		.at = { .epoch = sp->epoch, .turn = unit * sp->info.unit },
 		.number = unit, .count = count,
@@ -141,11 +164,6 @@ make_batch(struct ds_loader *l, struct share_pass *sp, uint64_t unit,
 
 	if (b == NULL)
 		return NULL;
-	b->lease = calloc(1, sizeof *b->lease);
-	if (b->lease == NULL) {
-		batch_free(b);
-		return NULL;
-	}
 	(void)plan_epoch(&sp->plan, sp->epoch);
 	loader_number(l, &sp->plan, b, &run);
 	loader_want(l, b);
@@ -160,7 +178,8 @@ add_batch(struct ds_loader *l, struct share_pass *sp, struct batch *b,
 
 	*b->lease = (struct share_lease){ .pass = sp, .lease = *lease,
 	    .hash = share_hash(b) };
-	b->given.samples = lease->bytes;
+	if (b->memory == NULL)
+		b->given.samples = lease->bytes;
 	must(pthread_mutex_lock(&s->lock) == 0);
 	sp->users++;
 	s->in_work++;
@@ -192,25 +211,53 @@ note_too_large(struct share *s, const struct share_pass *sp, uint64_t unit,
 	return note_no_room(s, sp, unit);
 }
 
+int
+share_find_room(struct ds_loader *l, struct share_pass *sp,
+    struct ds_lease *lease, size_t bytes)
+{
+	uint64_t unit = lease->unit;
+
+	switch (ds_pass_room(sp->pass, lease, bytes, NULL)) {
+	case 0:
+		return 1;
+	case -ESTALE:
+		return -ESTALE;
+	case -EFBIG:
+		return note_too_large(&l->share, sp, unit, bytes);
+	default:
+		return note_no_room(&l->share, sp, unit);
+	}
+}
+
+static bool
+makes_own(struct ds_loader *l, const struct share_pass *sp)
+{
+	struct share *s = &l->share;
+	bool does;
+
+	must(pthread_mutex_lock(&s->lock) == 0);
+	does = share_makes_own(l, sp);
+	must(pthread_mutex_unlock(&s->lock) == 0);
+	return does;
+}
+
 /* 1: it is in work; 0: it is not; -ESTALE. */
 static int
 accept(struct ds_loader *l, struct share_pass *sp, struct ds_lease *lease)
 {
 	uint32_t count = share_count(sp, l->plan.turns, lease->unit);
 	size_t bytes = count * (l->shelf.sample_bytes + 1);
-	struct batch *b;
-	int rc = 0;
+	bool is_own = lease->bytes == NULL && makes_own(l, sp);
+	struct batch *b = NULL;
+	int rc = 1;
 
-	if (lease->bytes == NULL)
-		rc = ds_pass_room(sp->pass, lease, bytes, NULL);
-	if (rc == -ESTALE)
+	if (lease->bytes == NULL && !is_own)
+		rc = share_find_room(l, sp, lease, bytes);
+	if (rc != 1)
 		return rc;
-	if (rc == -EFBIG)
-		return note_too_large(&l->share, sp, lease->unit, bytes);
-	if (rc < 0)
-		return note_no_room(&l->share, sp, lease->unit);
-	b = lease->room < bytes || crash_point("loader.leased") < 0 ? NULL :
-	    make_batch(l, sp, lease->unit, count);
+	if ((is_own || lease->room >= bytes) &&
+	    crash_point("loader.leased") == 0)
+		b = make_batch(l, sp, lease->unit, count, is_own);
 	if (b == NULL) {
 		ds_pass_give_up(sp->pass, lease, DS_GIVE_UP_LATER);
 		return note_no_room(&l->share, sp, lease->unit);
@@ -221,8 +268,8 @@ accept(struct ds_loader *l, struct share_pass *sp, struct ds_lease *lease)
 
 /*--- the feeder ----------------------------------------------------------*/
 
-static void
-wait_slice(struct share *s)
+void
+share_wait_slice(struct share *s)
 {
 	uint64_t at_ns = clock_now_ns() + SHARE_SLICE_MS * NS_PER_MS;
 	struct timespec at = {
@@ -261,7 +308,7 @@ lease_of(struct ds_loader *l, struct share_pass *sp, unsigned wait_ms)
 	share_pass_drop(s, sp);
 	must(pthread_mutex_lock(&s->lock) == 0);
 	if (is_leased && rc == 0 && !s->stops)
-		wait_slice(s);		/* for memory */
+		share_wait_slice(s);	/* for memory */
 	return is_leased;
 }
 
@@ -336,9 +383,15 @@ feed(struct ds_loader *l)
 {
 	struct share *s = &l->share;
 
+	if (share_publish_kept(l))
+		return;
 	if (s->is_paused || s->in_work >= most_in_work(l) ||
 	    (!is_fed(s->now) && !is_fed(s->next))) {
 		must(pthread_cond_wait(&s->changed, &s->lock) == 0);
+		return;
+	}
+	if (share_has_enough(l)) {
+		share_wait_slice(s);	/* others may come */
 		return;
 	}
 	if (is_fed(s->now)) {
@@ -354,7 +407,7 @@ feed(struct ds_loader *l)
 	if (is_fed(s->next))
 		(void)lease_of(l, s->next, SHARE_SLICE_MS);
 	else if (!s->stops)
-		wait_slice(s);
+		share_wait_slice(s);
 }
 
 void *

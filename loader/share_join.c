@@ -140,6 +140,7 @@ adopt_next(struct ds_loader *l)
 		return NULL;
 	if (sp->epoch == l->given.epoch && ds_pass_is_alive(sp->pass) == 1)
 		return sp;
+	share_drop_kept(l, sp);
 	share_pass_drop(s, sp);
 	return NULL;
 }
@@ -215,6 +216,8 @@ share_leave(struct ds_loader *l)
 	}
 	s->mode = SHARE_ALONE;
 	pause_feeder(s, true);
+	if (s->now != NULL)
+		share_drop_kept(l, s->now);
 }
 
 void

@@ -15,12 +15,6 @@
 
 /*--- batches -------------------------------------------------------------*/
 
-static const uint8_t *
-find_states(const struct share_unit *u, size_t sample_bytes)
-{
-	return (const uint8_t *)u->taken.bytes + u->count * sample_bytes;
-}
-
 struct staged {			/* samples of a batch */
 	uint64_t	foreign, own;
 };
@@ -28,6 +22,8 @@ struct staged {			/* samples of a batch */
 static void
 note_samples(struct staged *n, const struct share_unit *u, uint32_t count)
 {
+	if (u->stage == NULL)
+		return;			/* for this job alone */
 	if (u->taken.is_own)
 		n->own += count;
 	else
@@ -39,6 +35,8 @@ note_batch(struct ds_loader *l, const struct staged *n)
 {
 	struct share *s = &l->share;
 
+	if (n->own + n->foreign == 0)
+		return;
 	must(pthread_mutex_lock(&s->lock) == 0);
 	s->counts.batches++;
 	s->counts.foreign_samples += n->foreign;
@@ -66,7 +64,7 @@ give_view(struct ds_loader *l, const struct plan_run *run, uint64_t i,
 	loader_turn_to(l, run->at.epoch);
 	loader_number(l, &l->plan, b, run);
 	b->given.samples = (char *)u->taken.bytes + i * size;
-	memcpy(b->states, find_states(u, size) + i, b->nr);
+	memcpy(b->states, u->states + i, b->nr);
 	rc = loader_finish_view(l, b, err);
 	if (rc < 0) {
 		share_put(l, b);
@@ -86,13 +84,12 @@ copy_samples(struct ds_loader *l, struct batch *b, uint32_t k, uint64_t i,
 {
 	const struct share_unit *u = l->share.unit;
 	size_t size = l->shelf.sample_bytes;
-	const uint8_t *states = find_states(u, size);
 
 	memcpy(batch_sample(b, k), (const char *)u->taken.bytes + i * size,
 	    count * size);
 	for (uint32_t n = 0; n < count; n++)
 		b->cells[k + n] = (struct cell){ .state = CELL_DONE,
-		    .rc = states[i + n] };
+		    .rc = u->states[i + n] };
 }
 
 /* What is not in units that can be had is made here. */
@@ -156,7 +153,7 @@ give_staged(struct ds_loader *l, const struct plan_run *run,
 		k += count;
 	}
 	rc = give_gathered(l, b, behind, out, err);
-	if (rc == 1 && n.own + n.foreign > 0)
+	if (rc == 1)
 		note_batch(l, &n);
 	return rc;
 }

@@ -15,6 +15,7 @@
 #include "base/text.h"
 #include "loader/loader.h"
 
+#define TAKEN_OWN	100	/* beside DS_TAKEN */
 #define SELFS_MOST	8u	/* in a row: then the stage is of no use */
 #define LONG_NS		(3 * NS_PER_S)	/* then it is told for whom it waits */
 #define PATIENCE_NS	(200 * NS_PER_MS)
@@ -23,25 +24,63 @@
 /*--- holding -------------------------------------------------------------*/
 
 static struct share_unit *
-hold(struct share *s, const struct share_pass *sp, uint64_t turns,
-    const struct ds_taken *taken)
+new_unit(const struct ds_loader *l, const struct ds_taken *taken)
 {
+	const struct share_pass *sp = l->share.now;
 	struct share_unit *u = calloc(1, sizeof *u);
 
 	if (u == NULL)
 		return NULL;
-	u->stage = sp->stage;
 	u->taken = *taken;
 	u->turn = taken->unit * sp->info.unit;
-	u->count = share_count(sp, turns, taken->unit);
+	u->count = share_count(sp, l->plan.turns, taken->unit);
 	u->users = 1;
+	return u;
+}
+
+static void
+enlist(struct share *s, struct share_unit *u)
+{
 	must(pthread_mutex_lock(&s->lock) == 0);
-	u->stage->users++;
+	if (u->stage != NULL)
+		u->stage->users++;
 	u->next = s->units;
 	if (u->next != NULL)
 		u->next->prev = u;
 	s->units = u;
 	must(pthread_mutex_unlock(&s->lock) == 0);
+}
+
+static struct share_unit *
+hold(struct ds_loader *l, const struct ds_taken *taken)
+{
+	struct share_unit *u = new_unit(l, taken);
+
+	if (u == NULL)
+		return NULL;
+	u->stage = l->share.now->stage;
+	u->states = (const uint8_t *)taken->bytes +
+	    u->count * l->shelf.sample_bytes;
+	enlist(&l->share, u);
+	return u;
+}
+
+/* That was made in our own memory. */
+static struct share_unit *
+hold_own(struct ds_loader *l, struct batch *b)
+{
+	struct share_unit *u = new_unit(l, &(struct ds_taken){
+	    .bytes = b->given.samples, .unit = b->given.number,
+	    .is_own = true });
+
+	if (u == NULL) {
+		shelf_put(&l->shelf, b);
+		return NULL;
+	}
+	u->own = b;
+	u->shelf = &l->shelf;
+	u->states = b->states;
+	enlist(&l->share, u);
 	return u;
 }
 
@@ -68,9 +107,13 @@ share_unit_drop(struct share *s, struct share_unit *u)
 	must(pthread_mutex_unlock(&s->lock) == 0);
 	if (!is_last)
 		return;
-	ds_stage_release(u->stage->stage, &u->taken);
-	(void)crash_point("loader.released");
-	share_stage_drop(s, u->stage);
+	if (u->stage != NULL) {
+		ds_stage_release(u->stage->stage, &u->taken);
+		(void)crash_point("loader.released");
+		share_stage_drop(s, u->stage);
+	} else if (!s->is_abandoned) {
+		shelf_put(u->shelf, u->own);
+	}
 	free(u);
 }
 
@@ -136,7 +179,7 @@ accept(struct ds_loader *l, const struct ds_taken *taken)
 	struct share_unit *u = NULL;
 
 	if (crash_point("loader.taken") == 0)
-		u = hold(s, s->now, l->plan.turns, taken);
+		u = hold(l, taken);
 	if (u == NULL) {
 		ds_stage_release(s->now->stage->stage, &unused);
 		return find_self(l, taken->unit);
@@ -154,6 +197,20 @@ accept(struct ds_loader *l, const struct ds_taken *taken)
 		leave_for_good(l);
 		return FOUND_NONE;
 	}
+}
+
+/* The hub knows already that it is behind. */
+static enum share_found
+accept_own(struct ds_loader *l, struct batch *b)
+{
+	struct share *s = &l->share;
+
+	must(pthread_mutex_lock(&s->lock) == 0);
+	s->counts.own++;
+	must(pthread_mutex_unlock(&s->lock) == 0);
+	s->selfs = 0;
+	s->unit = hold_own(l, b);
+	return s->unit != NULL ? FOUND_UNIT : FOUND_SELF;
 }
 
 static bool
@@ -239,32 +296,39 @@ is_interrupted(struct ds_loader *l)
 /* Until there is something to say of it; -EINTR. */
 static int
 wait_and_take(struct ds_loader *l, uint64_t unit, uint64_t since_ns,
-    struct ds_taken *taken, struct ds_err *err)
+    struct ds_taken *taken, struct batch **own, struct ds_err *err)
 {
 	struct share *s = &l->share;
 	int rc;
 
 	for (;;) {
-		rc = ds_pass_take(s->now->pass, unit, SHARE_SLICE_MS, taken,
-		    err);
+		bool is_alone = share_take_own(l, unit, own);
+
+		if (*own != NULL)
+			return TAKEN_OWN;
+		rc = ds_pass_take(s->now->pass, unit, is_alone ? 0 :
+		    SHARE_SLICE_MS, taken, err);
 		if (rc != DS_TAKE_WAIT)
 			return rc;
 		if (is_interrupted(l))
 			return -EINTR;
 		if (!goes_on_waiting(s, unit, since_ns))
 			return DS_TAKE_SELF;
+		if (is_alone)
+			share_wait_own(l, unit);
 	}
 }
 
 static int
 take(struct ds_loader *l, uint64_t unit, struct ds_taken *taken,
-    struct ds_err *err)
+    struct batch **own, struct ds_err *err)
 {
 	uint64_t since_ns = clock_now_ns();
 	struct share *s = &l->share;
 	int rc;
 
-	rc = wait_and_take(l, unit, since_ns, taken, err);
+	share_note_company(s);
+	rc = wait_and_take(l, unit, since_ns, taken, own, err);
 	must(pthread_mutex_lock(&s->lock) == 0);
 	if (rc != -EINTR)
 		s->at = unit + 1;
@@ -301,10 +365,13 @@ take_unit(struct ds_loader *l, uint64_t unit)
 	uint64_t since_ns = clock_now_ns();
 	struct ds_err err = { 0 };
 	struct ds_taken taken;
+	struct batch *own;
 
-	switch (take(l, unit, &taken, &err)) {
+	switch (take(l, unit, &taken, &own, &err)) {
 	case DS_TAKEN:
 		return accept(l, &taken);
+	case TAKEN_OWN:
+		return accept_own(l, own);
 	case DS_TAKE_SELF:
 		return is_too_large(l) ? FOUND_NONE : find_self(l, unit);
 	case DS_TAKE_DETACHED:

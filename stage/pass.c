@@ -183,6 +183,23 @@ ds_pass_jobs(struct ds_pass *pass)
 	    memory_order_relaxed);
 }
 
+/* One that was detached is no member, though it may not know it yet: there is
+ * somebody for whom it was too slow. */
+int
+ds_pass_is_alone(struct ds_pass *pass)
+{
+	uint32_t state, members;
+
+	if (pass_check(pass, NULL) < 0)
+		return 0;
+	/* relaxed, both: may be a moment old */
+	state = atomic_load_explicit(&pass->board->places[pass->place].state,
+	    memory_order_relaxed);
+	members = atomic_load_explicit(&pass->board->nr_members,
+	    memory_order_relaxed);
+	return state != PLACE_DETACHED && members <= (state == PLACE_LIVE);
+}
+
 int64_t
 ds_pass_waits_for(struct ds_pass *pass)
 {

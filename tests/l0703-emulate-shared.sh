@@ -52,10 +52,10 @@ passes() {
 #--- alone -------------------------------------------------------------------
 job one '' --batch 8 --epochs 2
 ended $pid one
-told one 's["shared"] and s["units"] == s["batches"] == s["units_published"] == 52'
-told one 's["units_of_others"] == s["units_alone"] == s["units_compared"] == 0'
+told one 's["shared"] and s["units_alone"] == 52 and s["samples_alone"] == 402'
+told one 's["units"] == s["units_published"] == s["units_of_others"] == s["units_compared"] == 0'
 grep -q '^destall: emulate: ready to share: no other job of its stream yet$' one.err || fail "$(cat one.err)"
-[ "$(passes)" = "2 52 0" ] || fail "not two passes"
+[ "$(passes)" = "2 0 0" ] || fail "not two passes, or something was staged"
 
 #--- several: together from the first batch on -------------------------------
 for jobs in 2 4; do
@@ -71,17 +71,20 @@ for jobs in 2 4; do
 	for pid in $pids; do
 		n=$((n + 1))
 		ended $pid job$n
-		told job$n 's["units"] == 26 and s["units_alone"] == 0 and s["units_different"] == 0'
+		# The first unit each made for itself: whoever came before it stood still.
+		told job$n 's["units"] + s["units_alone"] == 26 and s["units_different"] == 0'
+		told job$n 's["units_alone"] == 1'
 		told job$n "s[\"units_compared\"] == 1 and s[\"how\"] == (\"shared with $((n - 1)) other \" +
 		    (\"job\" if $n == 2 else \"jobs\") if $n > 1 else \"ready to share: no other job of its stream yet\")"
 	done
 	# shellcheck disable=SC2046
 	set -- $(passes)
-	[ "$1 $2" = "1 26" ] || fail "$jobs jobs: $1 passes, $2 units"
+	# Nobody needs that first one any more, unless a job saw it in time.
+	case "$1 $2" in "1 25" | "1 26") ;; *) fail "$jobs jobs: $1 passes, $2 units" ;; esac
 	# One that was stopped while it made a unit may have been late.
 	"$PYTHON" -c 'import json, sys
 sum = sum(json.load(open(n))["stage"]["units_published"] for n in sys.argv[2:])
-sys.exit(sum != 26 + int(sys.argv[1]))' "$3" job?.json || fail "$jobs jobs made more than there is"
+sys.exit(sum != int(sys.argv[1]))' $(($2 + $3)) job?.json || fail "$jobs jobs made more than there is"
 	rm -f job?.json
 done
 
@@ -99,32 +102,44 @@ for pid in $pids; do
 	n=$((n + 1))
 	ended $pid job$n
 done
-told job3 's["units_of_others"] > 0 and s["units_alone"] == 0'
+told job3 's["units_of_others"] > 0 and s["units_alone"] <= 2'
 
 #--- late --------------------------------------------------------------------
+# begin_first ORDER: a job that has taken 40 batches of 51 and then waits, in its
+# own code, until go_on.  It is stopped nowhere: what it has ahead others can get.
+begin_first() {
+	rm -f first.ledger there go
+	printf '%s\n' "open A set size=32 batch=4 epochs=1 order=$1 ledger=first.ledger share=yes" \
+	    'take A 40' 'touch there' 'await go' 'rest A' > first.script
+	DESTALL=1 DESTALL_LAG=wait "$(harness taker)" < first.script > first.out 2> first.err &
+	first=$!
+	until [ -e there ]; do kill -0 $first || fail "first: $(cat first.err)"; sleep 0.01; done
+}
+
+go_on() {
+	touch go
+	ended $first first "${1:-plain.ledger}"
+}
+
 # In an order that is random, from where the other is; and stopped in the middle
 # of what it missed, it goes on with other batches.
-job first emulate.batch:40:stop --batch 4 --epochs 1
-first=$pid
-wait_stopped $first
+begin_first random
 job late emulate.batch:10:stop --batch 4 --epochs 2 --save late.position
 late=$pid
 wait_stopped $late
-kill -CONT $first $late
-ended $first first
+kill -CONT $late
+go_on
 ended $late late
 from=$(awk 'NR == 1 { print $3 }' late.ledger)
-[ "$from" -gt 100 ] || fail "it has begun at $from"
+[ "$from" -gt 80 ] || fail "it has begun at $from"
 [ "$(tail -n 1 late.ledger | cut -d ' ' -f 3)" -eq 200 ] || fail "the last is not last"
 told late 's["units_of_others"] > 0'
-job first emulate.batch:40:stop --batch 4 --epochs 1
-first=$pid
-wait_stopped $first
+begin_first random
 for at in 2 20; do
 	job late emulate.batch:$at:stop --batch 4 --epochs 2 --save late.position
 	late=$pid
 	wait_stopped $late
-	[ $at -eq 2 ] || kill -CONT $first
+	[ $at -eq 2 ] || go_on
 	kill -TERM $late
 	kill -CONT $late
 	wait $late && fail "it was not stopped"
@@ -133,17 +148,14 @@ for at in 2 20; do
 	expect_status 0
 	check_ledger plain.ledger late.ledger
 done
-ended $first first
 
 # In an order that is listed, from its beginning.
-job first emulate.batch:40:stop --batch 4 --order listed --epochs 1
-first=$pid
-wait_stopped $first
+begin_first listed
 job late emulate.batch:42:stop --batch 4 --order listed --epochs 1
 late=$pid
 wait_stopped $late
-kill -CONT $first $late
-ended $first first listed.ledger
+kill -CONT $late
+go_on listed.ledger
 ended $late late listed.ledger
 cut -d ' ' -f 3 late.ledger > order
 sort -n order | cmp - order || fail "another order"
