@@ -90,6 +90,7 @@ unit_tests = \
 	%D%/unit_loader_cached \
 	%D%/unit_share \
 	%D%/unit_maps \
+	%D%/unit_maps_written \
 	%D%/unit_emulate_touch \
 	%D%/unit_guard \
 	%D%/unit_picture \
@@ -142,6 +143,9 @@ testhub = %D%/harness/testhub.c %D%/harness/testhub.h
 guest = $(testhub) %D%/harness/guest.c %D%/harness/guest.h
 %C%_unit_director_SOURCES = %D%/unit_director.c $(guest)
 %C%_unit_director_wait_SOURCES = %D%/unit_director_wait.c $(guest)
+mapslot = %D%/harness/mapslot.c %D%/harness/mapslot.h
+%C%_unit_maps_SOURCES = %D%/unit_maps.c $(mapslot)
+%C%_unit_maps_written_SOURCES = %D%/unit_maps_written.c $(mapslot)
 stagehub = $(testhub) %D%/harness/stagehub.c %D%/harness/stagehub.h \
 	%D%/harness/payload.h
 %C%_unit_stage_SOURCES = %D%/unit_stage.c $(stagehub)
