@@ -107,6 +107,8 @@ unit_tests = \
 	%D%/unit_doctor \
 	%D%/unit_doctor_child \
 	%D%/unit_director \
+	%D%/unit_director_lease \
+	%D%/unit_director_lies \
 	%D%/unit_director_wait \
 	%D%/unit_stage \
 	%D%/unit_stage_jobs
@@ -140,8 +142,11 @@ slotshub = %D%/harness/slotshub.c %D%/harness/slotshub.h
 testhub = %D%/harness/testhub.c %D%/harness/testhub.h
 %C%_unit_hub_SOURCES = %D%/unit_hub.c $(testhub)
 %C%_unit_clients_SOURCES = %D%/unit_clients.c $(testhub)
-guest = $(testhub) %D%/harness/guest.c %D%/harness/guest.h
+guest = $(testhub) %D%/harness/guest.c %D%/harness/guest.h \
+	%D%/harness/guests.c %D%/harness/guests.h
 %C%_unit_director_SOURCES = %D%/unit_director.c $(guest)
+%C%_unit_director_lease_SOURCES = %D%/unit_director_lease.c $(guest)
+%C%_unit_director_lies_SOURCES = %D%/unit_director_lies.c $(guest)
 %C%_unit_director_wait_SOURCES = %D%/unit_director_wait.c $(guest)
 mapslot = %D%/harness/mapslot.c %D%/harness/mapslot.h
 %C%_unit_maps_SOURCES = %D%/unit_maps.c $(mapslot)
