@@ -76,6 +76,8 @@ unit_tests = \
 	%D%/unit_wait_line \
 	%D%/unit_saved \
 	%D%/unit_line \
+	%D%/unit_line_places \
+	%D%/unit_line_check \
 	%D%/unit_waits \
 	%D%/unit_look \
 	%D%/unit_lag \
@@ -148,6 +150,10 @@ guest = $(testhub) %D%/harness/guest.c %D%/harness/guest.h \
 %C%_unit_director_lease_SOURCES = %D%/unit_director_lease.c $(guest)
 %C%_unit_director_lies_SOURCES = %D%/unit_director_lies.c $(guest)
 %C%_unit_director_wait_SOURCES = %D%/unit_director_wait.c $(guest)
+testline = %D%/harness/testline.c %D%/harness/testline.h
+%C%_unit_line_SOURCES = %D%/unit_line.c $(testline)
+%C%_unit_line_places_SOURCES = %D%/unit_line_places.c $(testline)
+%C%_unit_line_check_SOURCES = %D%/unit_line_check.c $(testline)
 mapslot = %D%/harness/mapslot.c %D%/harness/mapslot.h
 %C%_unit_maps_SOURCES = %D%/unit_maps.c $(mapslot)
 %C%_unit_maps_written_SOURCES = %D%/unit_maps_written.c $(mapslot)
