@@ -113,6 +113,7 @@ unit_tests = \
 	%D%/unit_director_lies \
 	%D%/unit_director_wait \
 	%D%/unit_stage \
+	%D%/unit_stage_others \
 	%D%/unit_stage_jobs
 # end of unit_tests
 if WITH_PNG
@@ -159,7 +160,9 @@ mapslot = %D%/harness/mapslot.c %D%/harness/mapslot.h
 %C%_unit_maps_written_SOURCES = %D%/unit_maps_written.c $(mapslot)
 stagehub = $(testhub) %D%/harness/stagehub.c %D%/harness/stagehub.h \
 	%D%/harness/payload.h
-%C%_unit_stage_SOURCES = %D%/unit_stage.c $(stagehub)
+parties = $(stagehub) %D%/harness/parties.c %D%/harness/parties.h
+%C%_unit_stage_SOURCES = %D%/unit_stage.c $(parties)
+%C%_unit_stage_others_SOURCES = %D%/unit_stage_others.c $(parties)
 %C%_unit_share_SOURCES = %D%/unit_share.c $(stagehub) $(pictures)
 %C%_unit_stage_jobs_SOURCES = %D%/unit_stage_jobs.c $(stagehub)
 TESTS += $(unit_tests)

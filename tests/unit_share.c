@@ -365,15 +365,14 @@ another_order_is_another_stream(void **state)
 	assert_string_equal(how_of(&jobs[3]), "shared with 1 other job");
 }
 
-/* Far smaller than an epoch. */
+/* Far smaller than an epoch; until stagehub_clear(). */
 static void
-wait_in_a_small_window(bool is_on)
+wait_in_a_small_window(void)
 {
 	static char lag[] = "DESTALL_LAG=wait", window[] = "DESTALL_WINDOW=4";
-	static char no_lag[] = "DESTALL_LAG", no_window[] = "DESTALL_WINDOW";
 
-	putenv(is_on ? lag : no_lag);
-	putenv(is_on ? window : no_window);
+	putenv(lag);
+	putenv(window);
 }
 
 static void
@@ -382,7 +381,7 @@ an_interrupt_ends_a_wait(void **state)
 	struct ds_err err;
 
 	(void)state;
-	wait_in_a_small_window(true);
+	wait_in_a_small_window();
 	open_job(&jobs[0], "batch=1");
 	open_job(&jobs[1], "batch=3");
 	train_well(&jobs[0], 1);
@@ -390,7 +389,7 @@ an_interrupt_ends_a_wait(void **state)
 		ds_loader_interrupt(jobs[1].loader);
 		assert_int_equal(train(&jobs[1], UINT32_MAX, &err), -EINTR);
 	}
-	wait_in_a_small_window(false);
+	stagehub_clear();
 	run_jobs(2);
 	check_job(&jobs[0]);
 	check_job(&jobs[1]);
@@ -400,13 +399,13 @@ static void
 a_job_does_not_wait_for_itself(void **state)
 {
 	(void)state;
-	wait_in_a_small_window(true);
+	wait_in_a_small_window();
 	open_job(&jobs[0], "batch=1 job=one");
 	open_job(&jobs[1], "batch=1 job=one");
 	train_well(&jobs[0], 1);
 	train_well(&jobs[1], UINT32_MAX);
 	train_well(&jobs[0], UINT32_MAX);
-	wait_in_a_small_window(false);
+	stagehub_clear();
 	for (unsigned i = 0; i < 2; i++) {
 		close_job(&jobs[i]);
 		assert_memory_equal(&jobs[i].got, &plain, sizeof plain);
