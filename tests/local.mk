@@ -10,7 +10,7 @@ TEST_EXTENSIONS = .sh
 SH_LOG_COMPILER = $(SHELL)
 EXTRA_DIST += %D%/lib.sh %D%/gen.sh %D%/hub.sh %D%/cache.sh %D%/cachecmd.sh \
 	%D%/run.sh %D%/compat.sh %D%/preloaded.sh %D%/faults.sh %D%/pytest.sh \
-	%D%/emulate.sh %D%/stage.sh %D%/examples.sh %D%/suite.sh %D%/check-all %D%/fresh-debian
+	%D%/emulate.sh %D%/model.sh %D%/stage.sh %D%/examples.sh %D%/suite.sh %D%/check-all %D%/fresh-debian
 
 include %D%/harness/local.mk
 
