@@ -116,27 +116,10 @@ sum_of(const struct ds_batch *b)
 	return crc32c(0, b->samples, b->count * b->sample_bytes);
 }
 
-/* Without cmocka, which is for one thread. */
-static void
-note(struct job *j, const struct ds_batch *b)
-{
-	for (uint32_t i = 0; i < b->count; i++) {
-		struct loaded_sample *s =
-		    &j->got.at[b->epoch][b->positions[i]];
-
-		s->times++;
-		s->item = b->items[i];
-		s->label = b->labels[i];
-		s->state = b->states[i];
-		s->crc = crc32c(0, (const char *)b->samples +
-		    i * b->sample_bytes, b->sample_bytes);
-	}
-}
-
 static void
 use(struct job *j, struct ds_batch *b)
 {
-	note(j, b);
+	loaded_note(&j->got, b);
 	if (j->writes)
 		memset(b->samples, 0x5a, b->count * b->sample_bytes);
 	if (!j->keeps) {
