@@ -15,7 +15,6 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 #include "tests/harness/heap.h"
 #include "tests/harness/oneloader.h"
