@@ -58,19 +58,32 @@ grep -q '^destall: emulate: ready to share: no other job of its stream yet$' one
 [ "$(passes)" = "2 52 0" ] || fail "not two passes"
 
 #--- several: together from the first batch on -------------------------------
-for jobs in 2 4; do
-	pids='' n=0
-	while [ $n -lt $jobs ]; do
-		n=$((n + 1))
-		job job$n emulate.batch:1:stop --batch 8 --epochs 1 --touch write
-		pids="$pids $pid"
-		wait_stopped $pid
-	done
+# gather OPTION...: one more of job1, job2...; it has its first batch, and stops.
+pids='' gathered=0
+gather() {
+	gathered=$((gathered + 1))
+	job job$gathered emulate.batch:1:stop "$@"
+	pids="$pids $pid"
+	wait_stopped $pid
+}
+
+# go_on: all that were gathered do, and end.
+go_on() {
 	kill -CONT $pids
-	n=0
+	gathered=0
 	for pid in $pids; do
-		n=$((n + 1))
-		ended $pid job$n
+		gathered=$((gathered + 1))
+		ended $pid job$gathered
+	done
+	pids='' gathered=0
+}
+
+for jobs in 2 4; do
+	while [ $gathered -lt $jobs ]; do
+		gather --batch 8 --epochs 1 --touch write
+	done
+	go_on
+	for n in $(seq $jobs); do
 		told job$n 's["units"] == 26 and s["units_alone"] == 0 and s["units_different"] == 0'
 		told job$n "s[\"units_compared\"] == 1 and s[\"how\"] == (\"shared with $((n - 1)) other \" +
 		    (\"job\" if $n == 2 else \"jobs\") if $n > 1 else \"ready to share: no other job of its stream yet\")"
@@ -86,19 +99,10 @@ sys.exit(sum != 26 + int(sys.argv[1]))' "$3" job?.json || fail "$jobs jobs made 
 done
 
 #--- other batch sizes, kept, written to -------------------------------------
-pids='' n=0
 for size in 32 48 50 64; do
-	n=$((n + 1))
-	job job$n emulate.batch:1:stop --batch $size --epochs 2 --keep --touch write
-	pids="$pids $pid"
-	wait_stopped $pid
+	gather --batch $size --epochs 2 --keep --touch write
 done
-kill -CONT $pids
-n=0
-for pid in $pids; do
-	n=$((n + 1))
-	ended $pid job$n
-done
+go_on
 told job3 's["units_of_others"] > 0 and s["units_alone"] == 0'
 
 #--- late --------------------------------------------------------------------
