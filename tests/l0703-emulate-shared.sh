@@ -58,19 +58,32 @@ grep -q '^destall: emulate: ready to share: no other job of its stream yet$' one
 [ "$(passes)" = "2 0 0" ] || fail "not two passes, or something was staged"
 
 #--- several: together from the first batch on -------------------------------
-for jobs in 2 4; do
-	pids='' n=0
-	while [ $n -lt $jobs ]; do
-		n=$((n + 1))
-		job job$n emulate.batch:1:stop --batch 8 --epochs 1 --touch write
-		pids="$pids $pid"
-		wait_stopped $pid
-	done
+# gather OPTION...: one more of job1, job2...; it has its first batch, and stops.
+pids='' gathered=0
+gather() {
+	gathered=$((gathered + 1))
+	job job$gathered emulate.batch:1:stop "$@"
+	pids="$pids $pid"
+	wait_stopped $pid
+}
+
+# go_on: all that were gathered do, and end.
+go_on() {
 	kill -CONT $pids
-	n=0
+	gathered=0
 	for pid in $pids; do
-		n=$((n + 1))
-		ended $pid job$n
+		gathered=$((gathered + 1))
+		ended $pid job$gathered
+	done
+	pids='' gathered=0
+}
+
+for jobs in 2 4; do
+	while [ $gathered -lt $jobs ]; do
+		gather --batch 8 --epochs 1 --touch write
+	done
+	go_on
+	for n in $(seq $jobs); do
 		# The first unit each made for itself: whoever came before it stood still.
 		told job$n 's["units"] + s["units_alone"] == 26 and s["units_different"] == 0'
 		told job$n 's["units_alone"] == 1'
@@ -89,24 +102,15 @@ sys.exit(sum != int(sys.argv[1]))' $(($2 + $3)) job?.json || fail "$jobs jobs ma
 done
 
 #--- other batch sizes, kept, written to -------------------------------------
-pids='' n=0
 for size in 32 48 50 64; do
-	n=$((n + 1))
-	job job$n emulate.batch:1:stop --batch $size --epochs 2 --keep --touch write
-	pids="$pids $pid"
-	wait_stopped $pid
+	gather --batch $size --epochs 2 --keep --touch write
 done
-kill -CONT $pids
-n=0
-for pid in $pids; do
-	n=$((n + 1))
-	ended $pid job$n
-done
+go_on
 told job3 's["units_of_others"] > 0 and s["units_alone"] <= 2'
 
 #--- late --------------------------------------------------------------------
 # begin_first ORDER: a job that has taken 40 batches of 51 and then waits, in its
-# own code, until go_on.  It is stopped nowhere: what it has ahead others can get.
+# own code, until let_first_go.  It is stopped nowhere: what it has ahead others can get.
 begin_first() {
 	rm -f first.ledger there go
 	printf '%s\n' "open A set size=32 batch=4 epochs=1 order=$1 ledger=first.ledger share=yes" \
@@ -116,7 +120,7 @@ begin_first() {
 	until [ -e there ]; do kill -0 $first || fail "first: $(cat first.err)"; sleep 0.01; done
 }
 
-go_on() {
+let_first_go() {
 	touch go
 	ended $first first "${1:-plain.ledger}"
 }
@@ -128,7 +132,7 @@ job late emulate.batch:10:stop --batch 4 --epochs 2 --save late.position
 late=$pid
 wait_stopped $late
 kill -CONT $late
-go_on
+let_first_go
 ended $late late
 from=$(awk 'NR == 1 { print $3 }' late.ledger)
 [ "$from" -gt 80 ] || fail "it has begun at $from"
@@ -139,7 +143,7 @@ for at in 2 20; do
 	job late emulate.batch:$at:stop --batch 4 --epochs 2 --save late.position
 	late=$pid
 	wait_stopped $late
-	[ $at -eq 2 ] || go_on
+	[ $at -eq 2 ] || let_first_go
 	kill -TERM $late
 	kill -CONT $late
 	wait $late && fail "it was not stopped"
@@ -155,7 +159,7 @@ job late emulate.batch:42:stop --batch 4 --order listed --epochs 1
 late=$pid
 wait_stopped $late
 kill -CONT $late
-go_on listed.ledger
+let_first_go listed.ledger
 ended $late late listed.ledger
 cut -d ' ' -f 3 late.ledger > order
 sort -n order | cmp - order || fail "another order"

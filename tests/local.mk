@@ -10,7 +10,7 @@ TEST_EXTENSIONS = .sh
 SH_LOG_COMPILER = $(SHELL)
 EXTRA_DIST += %D%/lib.sh %D%/gen.sh %D%/hub.sh %D%/cache.sh %D%/cachecmd.sh \
 	%D%/run.sh %D%/compat.sh %D%/preloaded.sh %D%/faults.sh %D%/pytest.sh \
-	%D%/emulate.sh %D%/stage.sh %D%/examples.sh %D%/suite.sh %D%/check-all %D%/fresh-debian
+	%D%/emulate.sh %D%/model.sh %D%/stage.sh %D%/examples.sh %D%/suite.sh %D%/check-all %D%/fresh-debian
 
 include %D%/harness/local.mk
 
@@ -76,6 +76,8 @@ unit_tests = \
 	%D%/unit_wait_line \
 	%D%/unit_saved \
 	%D%/unit_line \
+	%D%/unit_line_places \
+	%D%/unit_line_check \
 	%D%/unit_waits \
 	%D%/unit_look \
 	%D%/unit_lag \
@@ -90,6 +92,7 @@ unit_tests = \
 	%D%/unit_loader_cached \
 	%D%/unit_share \
 	%D%/unit_maps \
+	%D%/unit_maps_written \
 	%D%/unit_emulate_touch \
 	%D%/unit_guard \
 	%D%/unit_picture \
@@ -106,8 +109,11 @@ unit_tests = \
 	%D%/unit_doctor \
 	%D%/unit_doctor_child \
 	%D%/unit_director \
+	%D%/unit_director_lease \
+	%D%/unit_director_lies \
 	%D%/unit_director_wait \
 	%D%/unit_stage \
+	%D%/unit_stage_others \
 	%D%/unit_stage_jobs
 # end of unit_tests
 if WITH_PNG
@@ -127,9 +133,10 @@ fake_hub = %D%/harness/fakehub.c %D%/harness/fakehub.h
 %C%_unit_get_SOURCES = %D%/unit_get.c $(fake_hub)
 %C%_unit_get_threads_SOURCES = %D%/unit_get_threads.c $(fake_hub)
 pictures = %D%/harness/pictures.c %D%/harness/pictures.h %D%/harness/loaded.h
-%C%_unit_loader_SOURCES = %D%/unit_loader.c $(pictures)
-%C%_unit_loader_threads_SOURCES = %D%/unit_loader_threads.c $(pictures)
-%C%_unit_loader_own_SOURCES = %D%/unit_loader_own.c $(pictures)
+oneloader = $(pictures) %D%/harness/oneloader.c %D%/harness/oneloader.h
+%C%_unit_loader_SOURCES = %D%/unit_loader.c $(oneloader)
+%C%_unit_loader_threads_SOURCES = %D%/unit_loader_threads.c $(oneloader)
+%C%_unit_loader_own_SOURCES = %D%/unit_loader_own.c $(oneloader)
 %C%_unit_loader_cached_SOURCES = %D%/unit_loader_cached.c $(pictures) $(fake_hub)
 %C%_unit_guard_LDADD = libleak.la libpreload.la $(CMOCKA_LIBS)
 check_PROGRAMS += $(unit_tests)
@@ -139,12 +146,24 @@ slotshub = %D%/harness/slotshub.c %D%/harness/slotshub.h
 testhub = %D%/harness/testhub.c %D%/harness/testhub.h
 %C%_unit_hub_SOURCES = %D%/unit_hub.c $(testhub)
 %C%_unit_clients_SOURCES = %D%/unit_clients.c $(testhub)
-guest = $(testhub) %D%/harness/guest.c %D%/harness/guest.h
+guest = $(testhub) %D%/harness/guest.c %D%/harness/guest.h \
+	%D%/harness/guests.c %D%/harness/guests.h
 %C%_unit_director_SOURCES = %D%/unit_director.c $(guest)
+%C%_unit_director_lease_SOURCES = %D%/unit_director_lease.c $(guest)
+%C%_unit_director_lies_SOURCES = %D%/unit_director_lies.c $(guest)
 %C%_unit_director_wait_SOURCES = %D%/unit_director_wait.c $(guest)
+testline = %D%/harness/testline.c %D%/harness/testline.h
+%C%_unit_line_SOURCES = %D%/unit_line.c $(testline)
+%C%_unit_line_places_SOURCES = %D%/unit_line_places.c $(testline)
+%C%_unit_line_check_SOURCES = %D%/unit_line_check.c $(testline)
+mapslot = %D%/harness/mapslot.c %D%/harness/mapslot.h
+%C%_unit_maps_SOURCES = %D%/unit_maps.c $(mapslot)
+%C%_unit_maps_written_SOURCES = %D%/unit_maps_written.c $(mapslot)
 stagehub = $(testhub) %D%/harness/stagehub.c %D%/harness/stagehub.h \
 	%D%/harness/payload.h
-%C%_unit_stage_SOURCES = %D%/unit_stage.c $(stagehub)
+parties = $(stagehub) %D%/harness/parties.c %D%/harness/parties.h
+%C%_unit_stage_SOURCES = %D%/unit_stage.c $(parties)
+%C%_unit_stage_others_SOURCES = %D%/unit_stage_others.c $(parties)
 %C%_unit_share_SOURCES = %D%/unit_share.c $(stagehub) $(pictures)
 %C%_unit_stage_jobs_SOURCES = %D%/unit_stage_jobs.c $(stagehub)
 TESTS += $(unit_tests)

@@ -7,81 +7,42 @@
 #include <config.h>
 
 #include <signal.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "stage/director.h"
-#include "tests/harness/guest.h"
+#include "tests/harness/guests.h"
 #include "tests/harness/testhub.h"
 #include "tests/harness/unit.h"
 
-#define STANDS	4u
 #define SPEED	200u
 
-static struct guest a, b;
-static struct stand s[STANDS];
-
-static int
-start_with(void **state, uint64_t stage_bytes, unsigned speed)
-{
-	leak_before(state);
-	memset(s, 0, sizeof s);
-	alarm(100);
-	guesthub_start(stage_bytes, speed);
-	guest_join(&a, 11);
-	guest_join(&b, 0);	/* a job of its own */
-	return 0;
-}
-
+/* b is a job of its own. */
 static int
 start(void **state)
 {
-	return start_with(state, UINT64_C(64) << 20, SPEED);
+	return guests_start_with(state, UINT64_C(64) << 20, SPEED, 0);
 }
 
 /* A tick, which is in real time, is a second of the hub's. */
 static int
 start_slower(void **state)
 {
-	return start_with(state, UINT64_C(64) << 20, 10);
+	return guests_start_with(state, UINT64_C(64) << 20, 10, 0);
 }
 
 static int
 start_small(void **state)
 {
-	return start_with(state, 4 * 8192, SPEED);	/* four units */
+	return guests_start_with(state, 4 * 8192, SPEED, 0);	/* four units */
 }
 
-static int
-stop(void **state)
-{
-	for (unsigned i = 0; i < STANDS; i++)
-		stand_forget(&s[i]);
-	if (a.sock >= 0)
-		guest_leave(&a);
-	if (b.sock >= 0)
-		guest_leave(&b);
-	guesthub_stop();
-	alarm(0);
-	return leak_after(state);
-}
-
-#define TEST(test) cmocka_unit_test_setup_teardown(test, start, stop)
-#define TEST_SMALL(test) cmocka_unit_test_setup_teardown(test, start_small, stop)
-#define TEST_SLOWER(test) cmocka_unit_test_setup_teardown(test, start_slower, stop)
-
-static uint64_t
-stat_word(struct stand *at, enum stage_pass_word which)
-{
-	uint64_t word[STAGE_PASS_WORDS];
-	uint32_t pass;
-
-	assert_true(guest_stat(at->guest, at->is->pass - 1, &pass, word));
-	assert_int_equal(pass, at->is->pass);
-	return word[which];
-}
+#define TEST(test) cmocka_unit_test_setup_teardown(test, start, guests_stop)
+#define TEST_SMALL(test) \
+	cmocka_unit_test_setup_teardown(test, start_small, guests_stop)
+#define TEST_SLOWER(test) \
+	cmocka_unit_test_setup_teardown(test, start_slower, guests_stop)
 
 static enum place_state
 place_state(const struct stand *at)
@@ -101,22 +62,6 @@ await_detached(const struct stand *at)
 {
 	while (place_state(at) != PLACE_DETACHED)
 		usleep(100);
-}
-
-/* Both are members, with four units made, and the window full. */
-static void
-fill_window(uint32_t lag, uint64_t lag_ns)
-{
-	uint64_t start;
-
-	guest_attach(&a, &wish_plain, &s[0]);
-	guest_attach(&b, &wish_plain, &s[1]);
-	stand_begin(&s[0], 0);
-	assert_int_equal(stand_try_begin(&s[1], 0, 100, lag, lag_ns, &start),
-	    MSG_BEGUN);
-	stand_sit(&s[1], 0, 0);
-	for (unsigned i = 0; i < 4; i++)
-		stand_make(&s[0], i);
 }
 
 /* b has everything behind it, and wants more. */
@@ -153,8 +98,8 @@ a_lease_of_the_dead_is_free(void **state)
 	stand_publish(&s[1], &again, UNIT_BYTES);
 	guest_sync(&b);
 	assert_int_equal(stand_state(&s[1], 0), UNIT_STAGED);
-	assert_int_equal(stat_word(&s[1], STAGE_PASS_REVOKED), 1);
-	assert_int_equal(stat_word(&s[1], STAGE_PASS_BYTES), 2 * 8192);
+	assert_int_equal(stand_stat(&s[1], STAGE_PASS_REVOKED), 1);
+	assert_int_equal(stand_stat(&s[1], STAGE_PASS_BYTES), 2 * 8192);
 }
 
 /* In any state of the search for memory. */
@@ -177,7 +122,7 @@ they_die_asking(void **state)
 		stand_forget(&s[0]);
 		guest_join(&a, 11);
 	}
-	while (stat_word(&s[1], STAGE_PASS_BYTES) != 0)
+	while (stand_stat(&s[1], STAGE_PASS_BYTES) != 0)
 		continue;
 	stand_make(&s[1], 0);
 }
@@ -209,7 +154,7 @@ what_a_ghost_may_see_stays(void **state)
 	uint32_t slot;
 
 	(void)state;
-	fill_window(STAGE_LAG_WAIT, LAG_WAIT_NS);
+	guests_fill(STAGE_LAG_WAIT, LAG_WAIT_NS);
 	slot = atomic_load(&s[1].is->entries[3].slot);
 	let_b_wait();
 	guest_leave(&a);
@@ -222,7 +167,7 @@ what_a_ghost_may_see_stays(void **state)
 	for (unsigned i = 5; i < 8; i++)
 		stand_make(&s[1], i);
 	assert_int_equal(stand_map(&s[1], slot, &room), MSG_MAPPED);
-	assert_int_equal(stat_word(&s[1], STAGE_PASS_BYTES), 8 * 8192);
+	assert_int_equal(stand_stat(&s[1], STAGE_PASS_BYTES), 8 * 8192);
 }
 
 static uint64_t
@@ -233,11 +178,11 @@ count_gone(const struct stand *at)
 	return atomic_load(&fl->nr_gone);
 }
 
-/* Another process that has leases of all memory there is, and hangs up. */
+/* Another process that is a guest, does this, and stays. */
 static pid_t
-start_maker(bool is_member)
+start_other(void (*act)(struct guest *g, bool arg), bool arg)
 {
-	static struct guest maker;
+	static struct guest other;
 	int ready[2];
 	char byte = 0;
 	pid_t pid;
@@ -246,20 +191,26 @@ start_maker(bool is_member)
 	pid = fork();
 	assert_true(pid >= 0);
 	if (pid == 0) {
-		guest_join(&maker, 13);
-		guest_attach(&maker, &wish_plain, &s[0]);
-		if (is_member)
-			stand_begin(&s[0], 0);
-		for (unsigned i = 0; i < 4; i++)
-			assert_int_equal(stand_lease(&s[0], UNIT_BYTES,
-			    1).unit, i);
-		guest_leave(&maker);
+		guest_join(&other, 13);
+		guest_attach(&other, &wish_plain, &s[0]);
+		act(&other, arg);
 		_exit(write(ready[1], &byte, 1) != 1 || pause() == 0);
 	}
 	assert_int_equal(read(ready[0], &byte, 1), 1);
 	close(ready[0]);
 	close(ready[1]);
 	return pid;
+}
+
+/* Leases all memory that there is, and hangs up. */
+static void
+lease_all(struct guest *g, bool is_member)
+{
+	if (is_member)
+		stand_begin(&s[0], 0);
+	for (unsigned i = 0; i < 4; i++)
+		assert_int_equal(stand_lease(&s[0], UNIT_BYTES, 1).unit, i);
+	guest_leave(g);
 }
 
 /* It may still fill what it had leased: nobody else gets that memory, and it is
@@ -271,7 +222,7 @@ write_until_a_maker_dies(bool is_member)
 	pid_t pid;
 
 	guest_attach(&b, &wish_plain, &s[1]);
-	pid = start_maker(is_member);
+	pid = start_other(lease_all, is_member);
 	do		/* its leases are anybody's at once */
 		g = stand_lease(&s[1], 0, 1);
 	while (g.type != MSG_STAGE_LEASED || g.unit != 0);
@@ -306,89 +257,6 @@ what_a_ghostly_member_may_write_stays(void **state)
 
 /*--- those who are late --------------------------------------------------*/
 
-static void
-the_late_are_not_waited_for(void **state)
-{
-	struct wish w = wish_plain;
-	struct granted g, again;
-	uint32_t works;
-
-	(void)state;
-	w.ahead = 1;
-	guest_attach(&a, &w, &s[0]);
-	guest_attach(&b, &w, &s[1]);
-	stand_begin(&s[1], 0);
-	g = stand_lease(&s[0], UNIT_BYTES, 1);
-	(void)stand_lease(&s[1], 0, 1);
-	works = stand_works(&s[1]);
-	assert_int_equal(stand_lease(&s[1], UNIT_BYTES, 1).why, STAGE_WAIT);
-	stand_wait(&s[1], 0);
-	await_work(&s[1], works);
-	again = stand_lease(&s[1], UNIT_BYTES, 1);
-	assert_int_equal(again.unit, 0);
-	assert_true(again.slot != g.slot);
-	/* It comes before, between or behind: it does not count. */
-	stand_publish(&s[0], &g, 1);
-	guest_sync(&a);
-	assert_int_equal(stand_state(&s[1], 0), UNIT_LEASED);
-	assert_int_equal(stat_word(&s[1], STAGE_PASS_LATE), 1);
-	stand_publish(&s[1], &again, UNIT_BYTES);
-	guest_sync(&b);
-	assert_int_equal(stand_state(&s[1], 0), UNIT_STAGED);
-	assert_int_equal(atomic_load(&s[1].is->entries[0].bytes), UNIT_BYTES);
-	stand_sit(&s[1], 1, 1);
-	/* What it wrote too late is its own to write again. */
-	works = stand_works(&s[0]);
-	again = stand_lease(&s[0], UNIT_BYTES, 1);
-	assert_int_equal(again.slot, g.slot);
-	assert_false(again.has_fd);
-}
-
-/* One that was stopped with all the threads that may make. */
-static void
-the_late_do_not_make(void **state)
-{
-	struct granted g[2];
-	uint32_t works;
-
-	(void)state;
-	guest_attach(&a, &wish_plain, &s[0]);
-	guest_attach(&b, &wish_plain, &s[1]);
-	stand_begin(&s[1], 0);
-	g[0] = stand_lease(&s[0], 0, 4096);
-	g[1] = stand_lease(&s[0], 0, 4096);
-	assert_int_equal(g[1].unit, 1);
-	works = stand_works(&s[1]);
-	assert_int_equal(stand_lease(&s[1], UNIT_BYTES, 1).why, STAGE_WAIT);
-	stand_wait(&s[1], 0);
-	await_work(&s[1], works);
-	assert_int_equal(stand_lease(&s[1], UNIT_BYTES, 1).unit % 2, 0);
-}
-
-static void
-the_late_may_give_up(void **state)
-{
-	struct wish w = wish_plain;
-	struct granted g, r;
-	uint32_t works;
-
-	(void)state;
-	w.ahead = 1;
-	guest_attach(&a, &w, &s[0]);
-	guest_attach(&b, &w, &s[1]);
-	stand_begin(&s[1], 0);
-	g = stand_lease(&s[0], 0, 1);
-	(void)stand_lease(&s[1], 0, 1);
-	works = stand_works(&s[1]);
-	assert_int_equal(stand_lease(&s[1], UNIT_BYTES, 1).why, STAGE_WAIT);
-	stand_wait(&s[1], 0);
-	await_work(&s[1], works);
-	assert_int_equal(stand_lease(&s[1], 0, 1).unit, 0);
-	r = stand_room(&s[0], &g, UNIT_BYTES);
-	assert_int_equal(r.why, STAGE_WAIT);
-	assert_int_equal(stand_state(&s[1], 0), UNIT_LEASED);
-}
-
 /* Both make units of this pass, b is a member, and has a unit ahead of the
  * others, so that a lease is one of the units that it waits for. */
 static void
@@ -400,6 +268,79 @@ begin_slow_units(void)
 	guest_attach(&a, &w, &s[0]);
 	guest_attach(&b, &w, &s[1]);
 	stand_begin(&s[1], 0);
+}
+
+/* b waits for unit 0, which a has: until it may make it itself. */
+static void
+wait_until_late(void)
+{
+	uint32_t works = stand_works(&s[1]);
+
+	assert_int_equal(stand_lease(&s[1], UNIT_BYTES, 1).why, STAGE_WAIT);
+	stand_wait(&s[1], 0);
+	await_work(&s[1], works);
+}
+
+static void
+the_late_are_not_waited_for(void **state)
+{
+	struct granted g, again;
+
+	(void)state;
+	begin_slow_units();
+	g = stand_lease(&s[0], UNIT_BYTES, 1);
+	(void)stand_lease(&s[1], 0, 1);
+	wait_until_late();
+	again = stand_lease(&s[1], UNIT_BYTES, 1);
+	assert_int_equal(again.unit, 0);
+	assert_true(again.slot != g.slot);
+	/* It comes before, between or behind: it does not count. */
+	stand_publish(&s[0], &g, 1);
+	guest_sync(&a);
+	assert_int_equal(stand_state(&s[1], 0), UNIT_LEASED);
+	assert_int_equal(stand_stat(&s[1], STAGE_PASS_LATE), 1);
+	stand_publish(&s[1], &again, UNIT_BYTES);
+	guest_sync(&b);
+	assert_int_equal(stand_state(&s[1], 0), UNIT_STAGED);
+	assert_int_equal(atomic_load(&s[1].is->entries[0].bytes), UNIT_BYTES);
+	stand_sit(&s[1], 1, 1);
+	/* What it wrote too late is its own to write again. */
+	again = stand_lease(&s[0], UNIT_BYTES, 1);
+	assert_int_equal(again.slot, g.slot);
+	assert_false(again.has_fd);
+}
+
+/* One that was stopped with all the threads that may make. */
+static void
+the_late_do_not_make(void **state)
+{
+	struct granted g[2];
+
+	(void)state;
+	guest_attach(&a, &wish_plain, &s[0]);
+	guest_attach(&b, &wish_plain, &s[1]);
+	stand_begin(&s[1], 0);
+	g[0] = stand_lease(&s[0], 0, 4096);
+	g[1] = stand_lease(&s[0], 0, 4096);
+	assert_int_equal(g[1].unit, 1);
+	wait_until_late();
+	assert_int_equal(stand_lease(&s[1], UNIT_BYTES, 1).unit % 2, 0);
+}
+
+static void
+the_late_may_give_up(void **state)
+{
+	struct granted g, r;
+
+	(void)state;
+	begin_slow_units();
+	g = stand_lease(&s[0], 0, 1);
+	(void)stand_lease(&s[1], 0, 1);
+	wait_until_late();
+	assert_int_equal(stand_lease(&s[1], 0, 1).unit, 0);
+	r = stand_room(&s[0], &g, UNIT_BYTES);
+	assert_int_equal(r.why, STAGE_WAIT);
+	assert_int_equal(stand_state(&s[1], 0), UNIT_LEASED);
 }
 
 /* A unit that takes far longer than others: whoever is given it by turns makes
@@ -482,59 +423,41 @@ the_slow_are_detached(void **state)
 	uint64_t room, start;
 
 	(void)state;
-	fill_window(STAGE_LAG_DETACH, LAG_DETACH_NS);
+	guests_fill(STAGE_LAG_DETACH, LAG_DETACH_NS);
 	stand_sit(&s[0], 2, 0);
 	slot = atomic_load(&s[0].is->entries[1].slot);
 	wakes = stand_wakes(&s[0]);
 	let_b_wait();
 	await_detached(&s[0]);
 	assert_true(stand_wakes(&s[0]) != wakes);
-	assert_int_equal(stat_word(&s[1], STAGE_PASS_DETACHED), 1);
-	assert_int_equal(stat_word(&s[1], STAGE_PASS_MEMBERS), 1);
+	assert_int_equal(stand_stat(&s[1], STAGE_PASS_DETACHED), 1);
+	assert_int_equal(stand_stat(&s[1], STAGE_PASS_MEMBERS), 1);
 	for (unsigned i = 4; i < 8; i++)
 		stand_make(&s[1], i);
 	assert_int_equal(atomic_load(&s[1].is->base), 4);
 	/* What it may still look at stays, until it says that it does not. */
-	assert_int_equal(stat_word(&s[1], STAGE_PASS_BYTES), 8 * 8192);
+	assert_int_equal(stand_stat(&s[1], STAGE_PASS_BYTES), 8 * 8192);
 	assert_int_equal(stand_map(&s[0], slot, &room), MSG_MAPPED);
 	stand_tell(&s[0], MSG_END);
 	guest_sync(&a);
-	assert_int_equal(stat_word(&s[1], STAGE_PASS_BYTES), 4 * 8192);
+	assert_int_equal(stand_stat(&s[1], STAGE_PASS_BYTES), 4 * 8192);
 	assert_int_equal(stand_map(&s[0], slot, &room), MSG_REFUSED);
 	assert_int_equal(place_state(&s[0]), PLACE_MAKER);
 	assert_int_equal(stand_try_begin(&s[0], 2, 100, 0, 0, &start),
 	    MSG_BEHIND);
 }
 
-/* Another process, which is a member, makes the first four units, keeps them,
- * and perhaps hangs up. */
-static pid_t
-start_keeper(bool hangs_up)
+/* A member makes the first four units, keeps them, and perhaps hangs up. */
+static void
+keep_all(struct guest *g, bool hangs_up)
 {
-	static struct guest keeper;
-	int ready[2];
-	char byte = 0;
-	pid_t pid;
-
-	assert_int_equal(pipe(ready), 0);
-	pid = fork();
-	assert_true(pid >= 0);
-	if (pid == 0) {
-		guest_join(&keeper, 13);
-		guest_attach(&keeper, &wish_plain, &s[0]);
-		stand_begin(&s[0], 0);
-		for (unsigned i = 0; i < 4; i++)
-			stand_make(&s[0], i);
-		stand_sit(&s[0], 2, 0);
-		guest_sync(&keeper);
-		if (hangs_up)
-			guest_leave(&keeper);
-		_exit(write(ready[1], &byte, 1) != 1 || pause() == 0);
-	}
-	assert_int_equal(read(ready[0], &byte, 1), 1);
-	close(ready[0]);
-	close(ready[1]);
-	return pid;
+	stand_begin(&s[0], 0);
+	for (unsigned i = 0; i < 4; i++)
+		stand_make(&s[0], i);
+	stand_sit(&s[0], 2, 0);
+	guest_sync(g);
+	if (hangs_up)
+		guest_leave(g);
 }
 
 static void
@@ -547,16 +470,16 @@ run_until_a_keeper_dies(bool hangs_up)
 	assert_int_equal(stand_try_begin(&s[1], 0, 100, STAGE_LAG_WAIT,
 	    NS_PER_S, &start), MSG_BEGUN);
 	stand_sit(&s[1], 0, 0);
-	pid = start_keeper(hangs_up);
+	pid = start_other(keep_all, hangs_up);
 	let_b_wait();
 	while (atomic_load(&s[1].is->nr_members) != 1)
 		usleep(100);
 	for (unsigned i = 4; i < 8; i++)
 		stand_make(&s[1], i);
-	assert_int_equal(stat_word(&s[1], STAGE_PASS_BYTES), 8 * 8192);
+	assert_int_equal(stand_stat(&s[1], STAGE_PASS_BYTES), 8 * 8192);
 	assert_int_equal(kill(pid, SIGKILL), 0);
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
-	while (stat_word(&s[1], STAGE_PASS_BYTES) != 4 * 8192)
+	while (stand_stat(&s[1], STAGE_PASS_BYTES) != 4 * 8192)
 		usleep(100);
 }
 
@@ -582,7 +505,7 @@ who_takes_is_waited_for(void **state)
 	uint32_t place;
 
 	(void)state;
-	fill_window(STAGE_LAG_WAIT, 2 * NS_PER_S);
+	guests_fill(STAGE_LAG_WAIT, 2 * NS_PER_S);
 	let_b_wait();
 	do {
 		stand_sit(&s[0], 1, 0);
@@ -609,7 +532,7 @@ who_takes_is_waited_for(void **state)
 	    word));
 	assert_int_equal(word[STAGE_MEMBER_WAITS_NS], 0);
 	assert_true(word[STAGE_MEMBER_WAITED_NS] >= NS_PER_S);
-	assert_int_equal(stat_word(&s[1], STAGE_PASS_DETACHED), 0);
+	assert_int_equal(stand_stat(&s[1], STAGE_PASS_DETACHED), 0);
 }
 
 static void
@@ -636,7 +559,7 @@ circles_are_broken(void **state)
 	struct wish w = wish_plain;
 
 	(void)state;
-	fill_window(STAGE_LAG_WAIT, LAG_WAIT_NS);
+	guests_fill(STAGE_LAG_WAIT, LAG_WAIT_NS);
 	w.key = "another stream";
 	guest_attach(&a, &w, &s[2]);
 	guest_attach(&b, &w, &s[3]);
@@ -661,10 +584,7 @@ static void
 who_gives_no_room_goes_alone(void **state)
 {
 	(void)state;
-	guest_attach(&a, &wish_plain, &s[0]);
-	stand_begin(&s[0], 0);
-	for (unsigned i = 0; i < 4; i++)
-		stand_make(&s[0], i);
+	guests_fill_alone();
 	stand_sit(&s[0], 4, 0);
 	stand_wait(&s[0], 4);
 	assert_int_equal(stand_lease(&s[0], UNIT_BYTES, 1).why, STAGE_WAIT);
@@ -672,29 +592,22 @@ who_gives_no_room_goes_alone(void **state)
 	await_detached(&s[0]);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(a_lease_of_the_dead_is_free),
-		TEST(they_die_asking),
-		TEST(who_leaves_is_answered),
-		TEST(what_a_ghost_may_see_stays),
-		TEST_SMALL(what_a_ghost_may_write_stays),
-		TEST_SMALL(what_a_ghostly_member_may_write_stays),
-		TEST(the_late_are_not_waited_for),
-		TEST(the_late_do_not_make),
-		TEST(the_late_may_give_up),
-		TEST_SLOWER(what_takes_long_is_made_in_the_end),
-		TEST_SLOWER(who_asks_for_room_late_is_not_late),
-		TEST(the_slow_are_detached),
-		TEST(the_slow_may_die_detached),
-		TEST(a_ghost_is_watched),
-		TEST(who_takes_is_waited_for),
-		TEST(nobody_waits_for_its_own_job),
-		TEST(circles_are_broken),
-		TEST(who_gives_no_room_goes_alone),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(
+	TEST(a_lease_of_the_dead_is_free),
+	TEST(they_die_asking),
+	TEST(who_leaves_is_answered),
+	TEST(what_a_ghost_may_see_stays),
+	TEST_SMALL(what_a_ghost_may_write_stays),
+	TEST_SMALL(what_a_ghostly_member_may_write_stays),
+	TEST(the_late_are_not_waited_for),
+	TEST(the_late_do_not_make),
+	TEST(the_late_may_give_up),
+	TEST_SLOWER(what_takes_long_is_made_in_the_end),
+	TEST_SLOWER(who_asks_for_room_late_is_not_late),
+	TEST(the_slow_are_detached),
+	TEST(the_slow_may_die_detached),
+	TEST(a_ghost_is_watched),
+	TEST(who_takes_is_waited_for),
+	TEST(nobody_waits_for_its_own_job),
+	TEST(circles_are_broken),
+	TEST(who_gives_no_room_goes_alone))

@@ -16,46 +16,25 @@
 #include "cache/data.h"
 #include "prep/prep.h"
 #include "tests/harness/heap.h"
-#include "tests/harness/loaded.h"
+#include "tests/harness/oneloader.h"
 
 #define NR	23u		/* pictures */
-
-static struct pictures files;
-static struct ds_data *data;
-static struct ds_loader *loader;
-static struct ds_err err;
 
 static int
 start(void **state)
 {
-	leak_before(state);
-	alarm(100);
-	if (pictures_make(&files, NR) != 0)
-		return -1;
-	return ds_data_open(&data, NULL, files.path, NULL, &err);
-}
-
-static int
-stop(void **state)
-{
-	ds_loader_close(&loader);
-	ds_data_close(&data);
-	pictures_remove(&files);
-	return leak_after(state);
+	return oneloader_start(state, NR);
 }
 
 #define LOADER_UNIT(test) \
-	cmocka_unit_test_setup_teardown(test, start, stop)
+	cmocka_unit_test_setup_teardown(test, start, oneloader_stop)
 
 /* Anew, after files were changed. */
 static void
 open_loader(const char *options)
 {
-	ds_loader_close(&loader);
-	ds_data_close(&data);
-	assert_int_equal(ds_data_open(&data, NULL, files.path, NULL, &err), 0);
-	assert_int_equal(ds_loader_open(&loader, data, &err), 0);
-	loaded_set(loader, options);
+	oneloader_list();
+	oneloader_open(options);
 }
 
 /*--- what is given -------------------------------------------------------*/

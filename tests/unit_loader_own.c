@@ -12,56 +12,28 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tests/harness/loaded.h"
+#include "tests/harness/oneloader.h"
 
 #define NR	23u		/* pictures */
 #define SAMPLE	(32u * 32 * 3 * 4)
 
-static struct pictures files;
-static struct ds_data *data;
-static struct ds_loader *loader;
-static struct ds_err err;
 static struct rlimit usual;
 
 static int
 start(void **state)
 {
-	leak_before(state);
-	alarm(100);
-	if (getrlimit(RLIMIT_NOFILE, &usual) != 0 ||
-	    pictures_make(&files, NR) != 0)
-		return -1;
-	return ds_data_open(&data, NULL, files.path, NULL, &err);
+	return getrlimit(RLIMIT_NOFILE, &usual) != 0 ? -1 :
+	    oneloader_start(state, NR);
 }
 
 static int
 stop(void **state)
 {
 	(void)setrlimit(RLIMIT_NOFILE, &usual);
-	ds_loader_close(&loader);
-	ds_data_close(&data);
-	pictures_remove(&files);
-	return leak_after(state);
+	return oneloader_stop(state);
 }
 
 #define OWN_UNIT(test) cmocka_unit_test_setup_teardown(test, start, stop)
-
-static void
-open_loader(const char *options)
-{
-	ds_loader_close(&loader);
-	assert_int_equal(ds_loader_open(&loader, data, &err), 0);
-	loaded_set(loader, options);
-}
-
-/* What is listed is not what it was when the test began. */
-static void
-list_again(void)
-{
-	ds_loader_close(&loader);
-	ds_data_close(&data);
-	assert_int_equal(ds_data_open(&data, NULL, files.path, NULL, &err), 0);
-}
 
 /* Not one more. */
 static void
@@ -139,7 +111,7 @@ check_tried_again(const struct loaded *want, const char *options,
 	struct ds_batch *b;
 	unsigned nr = 0;
 
-	open_loader(options);
+	oneloader_open(options);
 	assert_true(ds_loader_samples(loader, &err) > 0);
 	allow_no_files();
 	expect_failure(-EMFILE, "Too many open files");
@@ -193,8 +165,8 @@ a_bad_one_beside_ours_is_counted_once(void **state)
 	pictures_name(&files, 5, name);
 	(void)snprintf(large, sizeof large, "%s/%s", files.path, name);
 	assert_int_equal(truncate(large, 1 << 20), 0);
-	list_again();
-	open_loader("batch=8 order=listed epochs=1 on-bad=skip max-bytes=64K "
+	oneloader_list();
+	oneloader_open("batch=8 order=listed epochs=1 on-bad=skip max-bytes=64K "
 	    "prefetch=2");
 	assert_true(ds_loader_samples(loader, &err) > 0);
 	allow_no_files();
@@ -217,7 +189,7 @@ static void
 a_full_disk_ends_it_where_it_is(void **state)
 {
 	(void)state;
-	open_loader("batch=4 ledger=/dev/full");
+	oneloader_open("batch=4 ledger=/dev/full");
 	for (unsigned i = 0; i < 10; i++)
 		expect_failure(-ENOSPC, "ledger /dev/full: No space left");
 }
@@ -236,7 +208,7 @@ a_reader_that_is_gone_ends_it_where_it_is(void **state)
 	assert_int_equal(mkfifo(path, 0600), 0);
 	fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	assert_true(fd >= 0);
-	open_loader(options);
+	oneloader_open(options);
 	assert_int_equal(loaded_run(&l, loader, 2), 2);
 	close(fd);
 	expect_failure(-EPIPE, "Broken pipe");
@@ -255,16 +227,16 @@ it_goes_on_in_its_own_ledger_only(void **state)
 	(void)state;
 	pictures_name(&files, 5, name);
 	assert_int_equal(pictures_put(&files, name, "", 0), 0);
-	list_again();
+	oneloader_list();
 	(void)snprintf(path, sizeof path, "%s/ledger", files.path);
 	(void)snprintf(options, sizeof options,
 	    "batch=4 order=listed ledger=%s", path);
-	open_loader(options);
+	oneloader_open(options);
 	assert_int_equal(ds_loader_next(loader, &b, &err), 1);
 	ds_loader_release(loader, &b);
 	assert_true(ds_loader_next(loader, &b, &err) < 0);
 	assert_int_equal(ds_loader_save(loader, position, &err), 0);
-	open_loader(options);
+	oneloader_open(options);
 	assert_int_equal(ds_loader_restore(loader, position, &err), 0);
 	assert_int_equal(ds_loader_next(loader, &b, &err), 1);
 	assert_int_equal(b->positions[0], 8);
@@ -273,7 +245,7 @@ it_goes_on_in_its_own_ledger_only(void **state)
 	assert_true(fd >= 0);
 	assert_int_equal(write(fd, "0 0 0 other.jpg 00000000\n", 25), 25);
 	close(fd);
-	open_loader(options);
+	oneloader_open(options);
 	assert_int_equal(ds_loader_restore(loader, position, &err), 0);
 	assert_int_equal(ds_loader_next(loader, &b, &err), -EBADMSG);
 	assert_non_null(strstr(err.text, "other.jpg, is another job's"));
@@ -297,7 +269,7 @@ check_not_read(const char *options, uint64_t most)
 	struct loaded l = { 0 };
 	struct ds_bad bad;
 
-	open_loader(options);
+	oneloader_open(options);
 	loaded_run(&l, loader, UINT32_MAX);
 	assert_true(bytes_read() > before);
 	assert_true(bytes_read() - before < most);
@@ -318,7 +290,7 @@ files_past_max_bytes_are_not_read(void **state)
 	pictures_name(&files, 5, name);
 	(void)snprintf(path, sizeof path, "%s/%s", files.path, name);
 	assert_int_equal(truncate(path, 1 << 27), 0);
-	list_again();
+	oneloader_list();
 	check_not_read("epochs=1 on-bad=skip max-bytes=1M readers=0", 1 << 20);
 	check_not_read("epochs=1 on-bad=skip max-bytes=1M readers=4 threads=1",
 	    1 << 20);
@@ -335,12 +307,12 @@ room_is_that_of_an_epoch(void **state)
 
 	(void)state;
 	loaded_all(&want, data, "batch=4");
-	open_loader("batch=1000000 prefetch=1");
+	oneloader_open("batch=1000000 prefetch=1");
 	assert_int_equal(loaded_run(&got, loader, UINT32_MAX), 2);
 	assert_memory_equal(&want, &got, sizeof got);
 	ds_loader_counts(loader, &c);
 	assert_in_range(c.memory_bytes, NR * SAMPLE, 3 * NR * SAMPLE);
-	open_loader("batch=1000000 prefetch=1 ranks=4 on-bad=skip "
+	oneloader_open("batch=1000000 prefetch=1 ranks=4 on-bad=skip "
 	    "ledger=/dev/null");
 	assert_int_equal(loaded_run(&got, loader, UINT32_MAX), 2);
 	ds_loader_counts(loader, &c);
@@ -365,7 +337,7 @@ spoil(uint64_t i)
 	assert_in_range(st.st_size, 1000, sizeof zeros);
 	assert_int_equal(pwrite(fd, zeros, 400, st.st_size - 402), 400);
 	close(fd);
-	list_again();
+	oneloader_list();
 }
 
 static unsigned
@@ -408,7 +380,7 @@ options_must_go_together(void **state)
 	char text[DS_POSITION_TEXT];
 
 	(void)state;
-	open_loader("crop=center resize=16");
+	oneloader_open("crop=center resize=16");
 	assert_int_equal(ds_loader_set(loader, NULL, "8", &err), -EINVAL);
 	assert_int_equal(ds_loader_set(loader, "batch", NULL, &err), -EINVAL);
 	assert_int_equal(ds_loader_samples(loader, &err), -EINVAL);
@@ -433,7 +405,7 @@ batches_and_classes_are_told(void **state)
 	struct ds_batch *b;
 
 	(void)state;
-	open_loader("size=20x10 type=bf16 layout=nhwc");
+	oneloader_open("size=20x10 type=bf16 layout=nhwc");
 	assert_int_equal(ds_loader_classes(loader, &err), PICTURES_CLASSES);
 	assert_int_equal(ds_loader_next(loader, &b, &err), 1);
 	assert_int_equal(b->type, DS_TYPE_BF16);
@@ -441,7 +413,7 @@ batches_and_classes_are_told(void **state)
 	assert_int_equal(b->shape[0], 10);
 	assert_int_equal(b->shape[1], 20);
 	assert_int_equal(b->shape[2], 3);
-	open_loader("size=20x10 type=uint8 labels=none");
+	oneloader_open("size=20x10 type=uint8 labels=none");
 	assert_int_equal(ds_loader_classes(loader, &err), 0);
 	assert_int_equal(ds_loader_next(loader, &b, &err), 1);
 	assert_int_equal(b->type, DS_TYPE_UINT8);
@@ -460,8 +432,8 @@ what_is_left_out_is_told(void **state)
 	(void)state;
 	(void)snprintf(path, sizeof path, "%s/class9", files.path);
 	assert_int_equal(symlink("/nowhere", path), 0);
-	list_again();
-	open_loader("");
+	oneloader_list();
+	oneloader_open("");
 	assert_int_equal(ds_loader_samples(loader, &err), -ELOOP);
 	assert_non_null(strstr(err.text, "partial=yes"));
 	loaded_set(loader, "partial=yes");

@@ -15,39 +15,20 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 #include "tests/harness/heap.h"
-#include "tests/harness/loaded.h"
+#include "tests/harness/oneloader.h"
 
 #define NR	60u		/* pictures: more than a batch of 50 */
-
-static struct pictures files;
-static struct ds_data *data;
-static struct ds_loader *loader;
-static struct ds_err err;
 
 static int
 start(void **state)
 {
-	leak_before(state);
-	alarm(100);
-	if (pictures_make(&files, NR) != 0)
-		return -1;
-	return ds_data_open(&data, NULL, files.path, NULL, &err);
-}
-
-static int
-stop(void **state)
-{
-	ds_loader_close(&loader);
-	ds_data_close(&data);
-	pictures_remove(&files);
-	return leak_after(state);
+	return oneloader_start(state, NR);
 }
 
 #define THREADS_UNIT(test) \
-	cmocka_unit_test_setup_teardown(test, start, stop)
+	cmocka_unit_test_setup_teardown(test, start, oneloader_stop)
 
 static void
 threads_and_batches_change_nothing(void **state)
@@ -92,8 +73,7 @@ it_can_be_closed_at_any_time(void **state)
 
 	(void)state;
 	for (unsigned nr = 0; nr < 20; nr++) {
-		assert_int_equal(ds_loader_open(&loader, data, &err), 0);
-		loaded_set(loader, "batch=6 threads=3 readers=2 epochs=0");
+		oneloader_open("batch=6 threads=3 readers=2 epochs=0");
 		for (unsigned i = 0; i < nr; i++) {
 			assert_true(ds_loader_next(loader, &b, &err) >= 0);
 			if (i % 2 == 1 && b != NULL)
@@ -146,8 +126,7 @@ several_threads_may_take_batches(void **state)
 	(void)state;
 	memset(c, 0, sizeof c);
 	loaded_all(&want, data, "batch=7");
-	assert_int_equal(ds_loader_open(&loader, data, &err), 0);
-	loaded_set(loader, "batch=4 threads=2 readers=2");
+	oneloader_open("batch=4 threads=2 readers=2");
 	for (unsigned i = 0; i < CONSUMERS; i++) {
 		c[i].loader = loader;
 		assert_int_equal(pthread_create(&c[i].thread, NULL, consume,
@@ -212,8 +191,7 @@ its_threads_are_named_and_take_no_signals(void **state)
 	DIR *d;
 
 	(void)state;
-	assert_int_equal(ds_loader_open(&loader, data, &err), 0);
-	loaded_set(loader, "batch=4 threads=2 readers=3");
+	oneloader_open("batch=4 threads=2 readers=3");
 	assert_int_equal(ds_loader_next(loader, &b, &err), 1);
 	d = opendir("/proc/self/task");
 	assert_non_null(d);
@@ -240,8 +218,7 @@ it_does_with_the_threads_it_gets(void **state)
 	assert_int_equal(getrlimit(RLIMIT_NPROC, &was), 0);
 	few = was;
 	few.rlim_cur = 0;
-	assert_int_equal(ds_loader_open(&loader, data, &err), 0);
-	loaded_set(loader, "batch=4 threads=2");
+	oneloader_open("batch=4 threads=2");
 	assert_int_equal(setrlimit(RLIMIT_NPROC, &few), 0);
 	rc = ds_loader_next(loader, &b, &err);
 	assert_int_equal(setrlimit(RLIMIT_NPROC, &was), 0);

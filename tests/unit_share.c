@@ -116,27 +116,10 @@ sum_of(const struct ds_batch *b)
 	return crc32c(0, b->samples, b->count * b->sample_bytes);
 }
 
-/* Without cmocka, which is for one thread. */
-static void
-note(struct job *j, const struct ds_batch *b)
-{
-	for (uint32_t i = 0; i < b->count; i++) {
-		struct loaded_sample *s =
-		    &j->got.at[b->epoch][b->positions[i]];
-
-		s->times++;
-		s->item = b->items[i];
-		s->label = b->labels[i];
-		s->state = b->states[i];
-		s->crc = crc32c(0, (const char *)b->samples +
-		    i * b->sample_bytes, b->sample_bytes);
-	}
-}
-
 static void
 use(struct job *j, struct ds_batch *b)
 {
-	note(j, b);
+	loaded_note(&j->got, b);
 	if (j->writes)
 		memset(b->samples, 0x5a, b->count * b->sample_bytes);
 	if (!j->keeps) {
@@ -367,15 +350,14 @@ another_order_is_another_stream(void **state)
 	assert_string_equal(how_of(&jobs[3]), "shared with 1 other job");
 }
 
-/* Far smaller than an epoch. */
+/* Far smaller than an epoch; until stagehub_clear(). */
 static void
-wait_in_a_small_window(bool is_on)
+wait_in_a_small_window(void)
 {
 	static char lag[] = "DESTALL_LAG=wait", window[] = "DESTALL_WINDOW=4";
-	static char no_lag[] = "DESTALL_LAG", no_window[] = "DESTALL_WINDOW";
 
-	putenv(is_on ? lag : no_lag);
-	putenv(is_on ? window : no_window);
+	putenv(lag);
+	putenv(window);
 }
 
 static void
@@ -384,7 +366,7 @@ an_interrupt_ends_a_wait(void **state)
 	struct ds_err err;
 
 	(void)state;
-	wait_in_a_small_window(true);
+	wait_in_a_small_window();
 	open_job(&jobs[0], "batch=1");
 	open_job(&jobs[1], "batch=3");
 	train_well(&jobs[0], 1);
@@ -392,7 +374,7 @@ an_interrupt_ends_a_wait(void **state)
 		ds_loader_interrupt(jobs[1].loader);
 		assert_int_equal(train(&jobs[1], UINT32_MAX, &err), -EINTR);
 	}
-	wait_in_a_small_window(false);
+	stagehub_clear();
 	run_jobs(2);
 	check_job(&jobs[0]);
 	check_job(&jobs[1]);
@@ -402,13 +384,13 @@ static void
 a_job_does_not_wait_for_itself(void **state)
 {
 	(void)state;
-	wait_in_a_small_window(true);
+	wait_in_a_small_window();
 	open_job(&jobs[0], "batch=1 job=one");
 	open_job(&jobs[1], "batch=1 job=one");
 	train_well(&jobs[0], 1);
 	train_well(&jobs[1], UINT32_MAX);
 	train_well(&jobs[0], UINT32_MAX);
-	wait_in_a_small_window(false);
+	stagehub_clear();
 	for (unsigned i = 0; i < 2; i++) {
 		close_job(&jobs[i]);
 		assert_memory_equal(&jobs[i].got, &plain, sizeof plain);

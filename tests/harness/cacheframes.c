@@ -44,6 +44,7 @@
 #include "cache/page.h"
 #include "cache/source.h"
 #include "hub/link.h"
+#include "tests/harness/welcome.h"
 
 #define WAIT_NS		(20 * NS_PER_S)
 #define SEALS		(F_SEAL_SHRINK | F_SEAL_GROW)
@@ -86,17 +87,6 @@ join(void)
 		exit(1);
 	}
 	return l;
-}
-
-/* Whether the hub still talks to us: what was told is handled before this. */
-static bool
-is_welcome(struct link *l)
-{
-	struct wire_frame f;
-	struct wire_writer w;
-
-	wire_write(&w, &f, MSG_PING, 0);
-	return link_call(l, &f, MSG_DONE, NULL) == 0;
 }
 
 static void

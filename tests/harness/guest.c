@@ -430,6 +430,17 @@ guest_stat(struct guest *g, uint32_t after, uint32_t *pass,
 	return true;
 }
 
+uint64_t
+stand_stat(struct stand *s, enum stage_pass_word which)
+{
+	uint64_t word[STAGE_PASS_WORDS];
+	uint32_t pass;
+
+	assert_true(guest_stat(s->guest, s->is->pass - 1, &pass, word));
+	assert_int_equal(pass, s->is->pass);
+	return word[which];
+}
+
 bool
 guest_stat_job(struct guest *g, uint32_t pass, uint32_t after, uint32_t *place,
     uint64_t word[STAGE_MEMBER_WORDS])

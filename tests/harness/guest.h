@@ -95,6 +95,8 @@ uint32_t stand_works(const struct stand *s);	/* so far, as a maker */
 bool guest_stat(struct guest *g, uint32_t after, uint32_t *pass,
     uint64_t word[STAGE_PASS_WORDS]);
 	/* The next pass; false: no more. */
+uint64_t stand_stat(struct stand *s, enum stage_pass_word which);
+	/* Of its pass. */
 bool guest_stat_job(struct guest *g, uint32_t pass, uint32_t after,
     uint32_t *place, uint64_t word[STAGE_MEMBER_WORDS]);
 

@@ -42,6 +42,7 @@
 #include "cache/messages.h"
 #include "cache/store.h"
 #include "hub/link.h"
+#include "tests/harness/welcome.h"
 
 #define SMALL		4096u
 #define MIB		(UINT64_C(1) << 20)
@@ -148,16 +149,6 @@ tell_listing(struct link *l, const char *uri, uint64_t stamp, int fd)
 	wire_put_u32(&w, 0);
 	wire_put_fd(&w, fd);
 	(void)link_tell(l, &f, NULL);
-}
-
-static bool
-is_welcome(struct link *l)
-{
-	struct wire_frame f;
-	struct wire_writer w;
-
-	wire_write(&w, &f, MSG_PING, 0);
-	return link_call(l, &f, MSG_DONE, NULL) == 0;
 }
 
 /* The helper works in order: what it was given before is done. */

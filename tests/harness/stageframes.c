@@ -32,6 +32,7 @@
 #include "hub/link.h"
 #include "stage/board.h"
 #include "stage/messages.h"
+#include "tests/harness/welcome.h"
 
 #define UNITS	100u
 #define MANY	2000u
@@ -55,17 +56,6 @@ join(void)
 	if (link_new(&l, false, &err) < 0)
 		die(err.text);
 	return l;
-}
-
-/* Whether the hub still talks to us: what was told is handled before this. */
-static bool
-is_welcome(struct link *l)
-{
-	struct wire_frame f;
-	struct wire_writer w;
-
-	wire_write(&w, &f, MSG_PING, 0);
-	return link_call(l, &f, MSG_DONE, NULL) == 0;
 }
 
 /*--- frames --------------------------------------------------------------*/

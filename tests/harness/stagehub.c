@@ -17,7 +17,18 @@
 
 static pid_t hub;
 
-/* setenv() keeps what it replaces: what it allocates would look like a leak. */
+/* An empty one says nothing.  setenv() keeps what it replaces: what it allocates
+ * would look like a leak. */
+void
+stagehub_clear(void)
+{
+	static char none[][24] = { "DESTALL_WINDOW=", "DESTALL_GROUP=",
+	    "DESTALL_LAG=" };
+
+	for (unsigned i = 0; i < sizeof none / sizeof none[0]; i++)
+		assert_int_equal(putenv(none[i]), 0);
+}
+
 int
 stagehub_open(void **state)
 {
@@ -25,6 +36,7 @@ stagehub_open(void **state)
 
 	(void)state;
 	testhub_open();
+	stagehub_clear();
 	(void)snprintf(text, sizeof text, "DESTALL_HUB=%s", testhub_socket());
 	return putenv(text);
 }

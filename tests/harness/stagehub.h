@@ -20,6 +20,7 @@ struct party {			/* one connection, as a job would have */
 
 int stagehub_open(void **state);	/* for the group of tests */
 int stagehub_close(void **state);
+void stagehub_clear(void);	/* what variables say of streams */
 
 void stagehub_start(uint64_t stage_bytes);	/* 0: the default */
 void stagehub_kill(void);	/* it is gone when this returns */

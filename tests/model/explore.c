@@ -152,7 +152,7 @@ expand(struct search *s, const void *state, uint32_t at)
 		if (!m->step(m->arg, copy, a, &step))
 			continue;
 		s->e->steps++;
-		if (step.broken == NULL)
+		if (step.broken == NULL && m->check_step != NULL)
 			step.broken = m->check_step(m->arg, state, copy);
 		if (is_broken(s, step.broken, at)) {
 			s->broken_step = true;
@@ -168,7 +168,8 @@ expand(struct search *s, const void *state, uint32_t at)
 		    is_broken(s, m->check(m->arg, copy), edge[1]))
 			return false;
 	}
-	return !quiet || !is_broken(s, m->check_quiet(m->arg, state), at);
+	return !quiet || m->check_quiet == NULL ||
+	    !is_broken(s, m->check_quiet(m->arg, state), at);
 }
 
 static void
@@ -229,6 +230,16 @@ find_stuck(struct search *s)
 }
 
 /*--- traces --------------------------------------------------------------*/
+
+void
+step_tell(struct step *s, const char *fmt, va_list ap)
+{
+	size_t len = strlen(s->words);
+
+	if (s->tell)
+		(void)vsnprintf(s->words + len, sizeof s->words - len, fmt,
+		    ap);
+}
 
 static void
 tell_step(const struct search *s, void *state, unsigned action, unsigned nr,

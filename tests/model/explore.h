@@ -15,6 +15,7 @@
 #ifndef MODEL_EXPLORE_H
 #define MODEL_EXPLORE_H
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -25,6 +26,10 @@ struct step {
 	char	words[200];	/* what happened; only filled for a trace */
 	bool	tell;		/* words are wanted */
 };
+
+void step_tell(struct step *s, const char *fmt, va_list ap)
+    __attribute__((format(printf, 2, 0)));
+	/* Adds to its words. */
 
 struct model {
 	size_t	state_size;	/* a multiple of 8, at most EXPLORE_STATE_MAX */
@@ -40,7 +45,8 @@ struct model {
 	const char *(*check_step)(const void *arg, const void *before,
 		    const void *after);
 	const char *(*check_quiet)(const void *arg, const void *state);
-		/* Where the hub has nothing left to do. */
+		/* Where the hub has nothing left to do.  This and check_step
+		 * may be NULL. */
 	unsigned (*blocked)(const void *arg, const void *state);
 		/* Who waits for something: a bit for each. */
 };

@@ -1,26 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * model.c: the model of the protocol of leases: the program.
- *
- *     tests/model/model [--all] [--break RULE] [--only CONFIGURATION]
- *
- * Explores every configuration; with --all also those that take minutes.  With
- * --break a step of the hub or of a client is wrong, and the search must find
- * out.  Exit status 0: all that must hold does; 1: a trace was printed.
+ * model.c: the model of the protocol of leases: the program (program.h).
  */
 
 #include <config.h>
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/must.h"
+#include "tests/model/program.h"
 #include "tests/model/world.h"
 
-#define LIMIT	UINT64_C(20000000)	/* states */
-
-const struct config configs[] = {
+static const struct config configs[] = {
 	{ .name = "orphan", .sets = 1, .items = 1, .clients = 2, .cap = 1,
 	  .budget = 3, .visits = { { 1 }, { 1 } }, .orphans = 1, .mortal = 3,
 	  .early = 1, .fails = true, .no_memory = true },
@@ -48,28 +36,6 @@ const struct config configs[] = {
 
 static const struct rule *const tables[] = { client_rules, hub_rules };
 
-/* An action is a number: the rules in order, and for each all a and b. */
-struct action {
-	const struct rule *rule;
-	uint8_t	a, b;
-};
-static struct action actions[512];
-static unsigned nr_actions;
-
-static void
-list_actions(void)
-{
-	for (unsigned i = 0; i < sizeof tables / sizeof tables[0]; i++)
-		for (const struct rule *r = tables[i]; r->as > 0; r++)
-			for (unsigned n = 0; n < r->as * r->bs; n++) {
-				must(nr_actions < 512);
-				actions[nr_actions++] = (struct action){
-					r, (uint8_t)(n / r->bs),
-					(uint8_t)(n % r->bs),
-				};
-			}
-}
-
 static void
 start(const void *arg, void *state)
 {
@@ -80,16 +46,19 @@ static bool
 step(const void *arg, void *state, unsigned action, struct step *s)
 {
 	struct turn t = { .cfg = arg, .step = s };
-	const struct action *act = &actions[action];
+	const struct action *act = action_at(action);
+	const struct rule *rule = act->rule;
 
-	return act->rule->apply(state, &t, act->a, act->b);
+	return rule->apply(state, &t, act->a, act->b);
 }
 
 static bool
 is_hub(const void *arg, unsigned action)
 {
+	const struct rule *rule = action_at(action)->rule;
+
 	(void)arg;
-	return actions[action].rule->hub;
+	return rule->hub;
 }
 
 static const char *
@@ -116,70 +85,37 @@ blocked(const void *arg, const void *state)
 	return world_blocked(arg, state);
 }
 
-/* True if nothing is broken. */
-static bool
-run(const struct config *cfg)
+static struct choice
+choice(unsigned i)
 {
-	struct model m = {
+	return (struct choice){ configs[i].name, configs[i].large };
+}
+
+static void
+prepare(unsigned i, unsigned broken, struct model *m)
+{
+	static struct config cfg;
+
+	cfg = configs[i];
+	cfg.broken = (enum break_rule)broken;
+	for (unsigned k = 0; k < sizeof tables / sizeof tables[0]; k++)
+		for (const struct rule *r = tables[k]; r->as > 0; r++)
+			action_list(r, r->as, r->bs);
+	*m = (struct model){
 		.state_size = sizeof(struct world),
-		.nr_actions = nr_actions,
-		.arg = cfg, .start = start, .step = step, .is_hub = is_hub,
+		.arg = &cfg, .start = start, .step = step, .is_hub = is_hub,
 		.check = check, .check_step = check_step,
 		.check_quiet = check_quiet, .blocked = blocked,
 	};
-	struct explored e;
-
-	explore(&m, LIMIT, stdout, &e);
-	printf("%-10s %9llu states %10llu steps, at most %u deep: %s\n",
-	    cfg->name, (unsigned long long)e.states,
-	    (unsigned long long)e.steps, e.depth,
-	    e.broken != NULL ? "BROKEN" : e.all ? "all hold" : "NOT ALL SEEN");
-	fflush(stdout);
-	return e.broken == NULL && e.all;
-}
-
-static enum break_rule
-break_of(const char *name)
-{
-	for (unsigned i = 0; i < BREAKS; i++)
-		if (strcmp(name, break_names[i]) == 0)
-			return (enum break_rule)i;
-	fprintf(stderr, "model: no rule '%s' to break; there are:", name);
-	for (unsigned i = 1; i < BREAKS; i++)
-		fprintf(stderr, " %s", break_names[i]);
-	fprintf(stderr, "\n");
-	exit(2);
 }
 
 int
 main(int argc, char **argv)
 {
-	enum break_rule broken = BREAK_NOTHING;
-	const char *only = NULL;
-	bool large = false, good = true, any = false;
+	static const struct program p = {
+		.name = "model", .breaks = break_names, .nr_breaks = BREAKS,
+		.choice = choice, .prepare = prepare,
+	};
 
-	for (int i = 1; i < argc; i++) {
-		if (strcmp(argv[i], "--all") == 0) {
-			large = true;
-		} else if (strcmp(argv[i], "--break") == 0 && i + 1 < argc) {
-			broken = break_of(argv[++i]);
-		} else if (strcmp(argv[i], "--only") == 0 && i + 1 < argc) {
-			only = argv[++i];
-		} else {
-			fprintf(stderr, "model: what is '%s'?\n", argv[i]);
-			return 2;
-		}
-	}
-	list_actions();
-	for (const struct config *c = configs; c->name != NULL && good; c++) {
-		struct config cfg = *c;
-
-		if (only != NULL ? strcmp(only, c->name) != 0 :
-		    c->large && !large)
-			continue;
-		any = true;
-		cfg.broken = broken;
-		good = run(&cfg);
-	}
-	return good && any ? 0 : 1;
+	return program_run(&p, argc, argv);
 }

@@ -1,27 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * stage.c: the model of the stage: the program.
- *
- *     tests/model/stage [--all] [--break RULE] [--only CONFIGURATION]
- *
- * Explores every configuration; with --all also those that take minutes.  With
- * --break a step of the hub or of a process is wrong, and the search must find
- * out.  Exit status 0: all that must hold does; 1: a trace was printed.
+ * stage.c: the model of the stage: the program (program.h).
  */
 
 #include <config.h>
 
 #include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/must.h"
+#include "tests/model/program.h"
 #include "tests/model/stage_world.h"
 
-#define LIMIT	UINT64_C(30000000)	/* states */
-
-const struct stage_config stage_configs[] = {
+static const struct stage_config configs[] = {
 	/* Two jobs: one dies at any point, is late once, or fails once. */
 	{ .name = "pair", .units = 2, .window = 1, .ahead = 1, .budget = 2,
 	  .lates = 1, .fails = 1, .joined = 2,
@@ -204,36 +193,12 @@ static const struct stage_rule *const tables[] = {
 	taker_rules, maker_rules, hub_rules, time_rules, fault_rules
 };
 
-/* An action is a number: the rules in order, and for each all a and b. */
-struct action {
-	const struct stage_rule *rule;
-	uint8_t	a, b;
-};
-static struct action actions[512];
-static unsigned nr_actions;
-
 /* How many there are of what a rule is about. */
 static unsigned
 count_of(const struct stage_config *cfg, unsigned as)
 {
 	return as == PEOPLE ? stage_people(cfg) :
 	    as == PASSES ? stage_passes(cfg) : as;
-}
-
-static void
-list_actions(const struct stage_config *cfg)
-{
-	nr_actions = 0;
-	for (unsigned i = 0; i < sizeof tables / sizeof tables[0]; i++)
-		for (const struct stage_rule *r = tables[i]; r->as > 0; r++)
-			for (unsigned n = 0; n < count_of(cfg, r->as) * r->bs;
-			    n++) {
-				must(nr_actions < 512);
-				actions[nr_actions++] = (struct action){
-					r, (uint8_t)(n / r->bs),
-					(uint8_t)(n % r->bs),
-				};
-			}
 }
 
 static void
@@ -246,9 +211,10 @@ static bool
 step(const void *arg, void *state, unsigned action, struct step *s)
 {
 	struct stage_turn t = { .cfg = arg, .step = s };
-	const struct action *act = &actions[action];
+	const struct action *act = action_at(action);
+	const struct stage_rule *rule = act->rule;
 
-	if (!act->rule->apply(state, &t, act->a, act->b))
+	if (!rule->apply(state, &t, act->a, act->b))
 		return false;
 	for (unsigned p = 0; t.cfg->quick && p < stage_people(arg);)
 		if (!hub_handle(state, &t, p, 0))
@@ -260,8 +226,10 @@ step(const void *arg, void *state, unsigned action, struct step *s)
 static bool
 goes_on(const void *arg, unsigned action)
 {
+	const struct stage_rule *rule = action_at(action)->rule;
+
 	(void)arg;
-	return actions[action].rule->goes_on;
+	return rule->goes_on;
 }
 
 static const char *
@@ -270,95 +238,44 @@ check(const void *arg, const void *state)
 	return stage_check(arg, state);
 }
 
-static const char *
-check_step(const void *arg, const void *before, const void *after)
-{
-	(void)arg;
-	(void)before;
-	(void)after;
-	return NULL;
-}
-
-static const char *
-check_quiet(const void *arg, const void *state)
-{
-	(void)arg;
-	(void)state;
-	return NULL;
-}
-
 static unsigned
 blocked(const void *arg, const void *state)
 {
 	return stage_blocked(arg, state);
 }
 
-/* True if nothing is broken. */
-static bool
-run(const struct stage_config *cfg)
+static struct choice
+choice(unsigned i)
 {
-	struct model m = {
-		.state_size = offsetof(struct stage_world, person) +
-		    stage_people(cfg) * sizeof(struct m_person),
-		.arg = cfg, .start = start, .step = step, .is_hub = goes_on,
-		.check = check, .check_step = check_step,
-		.check_quiet = check_quiet, .blocked = blocked,
-	};
-	struct explored e;
-
-	list_actions(cfg);
-	m.nr_actions = nr_actions;
-	explore(&m, LIMIT, stdout, &e);
-	printf("%-10s %9llu states %10llu steps, at most %u deep: %s\n",
-	    cfg->name, (unsigned long long)e.states,
-	    (unsigned long long)e.steps, e.depth,
-	    e.broken != NULL ? "BROKEN" : e.all ? "all hold" : "NOT ALL SEEN");
-	fflush(stdout);
-	return e.broken == NULL && e.all;
+	return (struct choice){ configs[i].name, configs[i].large };
 }
 
-static enum stage_break
-break_of(const char *name)
+static void
+prepare(unsigned i, unsigned broken, struct model *m)
 {
-	for (unsigned i = 0; i < STAGE_BREAKS; i++)
-		if (strcmp(name, stage_break_names[i]) == 0)
-			return (enum stage_break)i;
-	fprintf(stderr, "stage: no rule '%s' to break; there are:", name);
-	for (unsigned i = 1; i < STAGE_BREAKS; i++)
-		fprintf(stderr, " %s", stage_break_names[i]);
-	fprintf(stderr, "\n");
-	exit(2);
+	static struct stage_config cfg;
+
+	cfg = configs[i];
+	cfg.broken = (enum stage_break)broken;
+	for (unsigned k = 0; k < sizeof tables / sizeof tables[0]; k++)
+		for (const struct stage_rule *r = tables[k]; r->as > 0; r++)
+			action_list(r, count_of(&cfg, r->as), r->bs);
+	*m = (struct model){
+		.state_size = offsetof(struct stage_world, person) +
+		    stage_people(&cfg) * sizeof(struct m_person),
+		.arg = &cfg, .start = start, .step = step, .is_hub = goes_on,
+		.check = check, .blocked = blocked,
+	};
 }
 
 int
 main(int argc, char **argv)
 {
-	enum stage_break broken = BREAK_NONE;
-	const char *only = NULL;
-	bool large = false, good = true, any = false;
+	static const struct program p = {
+		.name = "stage", .breaks = stage_break_names,
+		.nr_breaks = STAGE_BREAKS,
+		.choice = choice, .prepare = prepare,
+	};
 
-	for (int i = 1; i < argc; i++) {
-		if (strcmp(argv[i], "--all") == 0) {
-			large = true;
-		} else if (strcmp(argv[i], "--break") == 0 && i + 1 < argc) {
-			broken = break_of(argv[++i]);
-		} else if (strcmp(argv[i], "--only") == 0 && i + 1 < argc) {
-			only = argv[++i];
-		} else {
-			fprintf(stderr, "stage: what is '%s'?\n", argv[i]);
-			return 2;
-		}
-	}
-	for (const struct stage_config *c = stage_configs;
-	    c->name != NULL; c++) {
-		struct stage_config cfg = *c;
-
-		if (only != NULL ? strcmp(only, c->name) != 0 :
-		    c->large && !large)
-			continue;
-		any = true;
-		cfg.broken = broken;
-		good &= run(&cfg);
-	}
-	return good && any ? 0 : 1;
+	return program_run(&p, argc, argv);
 }

@@ -11,7 +11,6 @@
 #include <assert.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/must.h"
@@ -36,14 +35,10 @@ breaks(const struct stage_turn *t, enum stage_break rule)
 void
 say(struct stage_turn *t, const char *fmt, ...)
 {
-	size_t len = strlen(t->step->words);
 	va_list ap;
 
-	if (!t->step->tell)
-		return;
 	va_start(ap, fmt);
-	(void)vsnprintf(t->step->words + len, sizeof t->step->words - len, fmt,
-	    ap);
+	step_tell(t->step, fmt, ap);
 	va_end(ap);
 }
 

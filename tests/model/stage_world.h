@@ -121,7 +121,6 @@ struct stage_config {
 	struct stage_person person[PEOPLE];
 	enum stage_break broken;
 };
-extern const struct stage_config stage_configs[];	/* a NULL name ends it */
 
 /*--- the state: bytes only ----------------------------------------------*/
 

@@ -10,7 +10,6 @@
 
 #include <assert.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/must.h"
@@ -42,14 +41,10 @@ number_of(const struct turn *t, unsigned client)
 void
 tell(struct turn *t, const char *fmt, ...)
 {
-	size_t len = strlen(t->step->words);
 	va_list ap;
 
-	if (!t->step->tell)
-		return;
 	va_start(ap, fmt);
-	(void)vsnprintf(t->step->words + len, sizeof t->step->words - len, fmt,
-	    ap);
+	step_tell(t->step, fmt, ap);
 	va_end(ap);
 }
 

@@ -91,7 +91,6 @@ struct config {
 	bool	drops;			/* `cache drop` is used */
 	enum break_rule broken;
 };
-extern const struct config configs[];	/* ends with a NULL name */
 
 enum life { ALIVE, DEAD, GONE };	/* GONE: the hub knows */
 enum orphan { NO_ORPHAN, ORPHAN, ORPHAN_DEAD };
