@@ -21,7 +21,8 @@
  *     is enough: whoever makes units has proved to make those of the others.
  *  3. A unit with a sample that failed is never published.
  *  4. The lock is taken after `turn` of the loader, and held for no call of the
- *     stage.  What is marked as the job's is used in its thread alone.
+ *     stage that sends or waits.  What is marked as the job's is used in its
+ *     thread alone.
  *  5. Stages, passes and units live until their last user has dropped them:
  *     batches outlive passes, and hubs.
  */

@@ -5,7 +5,6 @@
 long=${DS_LONG-}
 . "${top_srcdir:?run by make check}/tests/lib.sh"
 . "$top_srcdir/tests/stage.sh"
-need_crash_points
 
 drill_set 240
 plain_job
@@ -13,15 +12,17 @@ window=4
 export DESTALL_WINDOW=$window
 stops=0
 
-# stand POLICY NTH: the slow one is stopped at its n-th batch, with that and,
-# by --keep, all others in its hands; it only reads them, so that it would see if
+# stand POLICY: the slow one is stopped when both share, with all that it was
+# given in its hands, by --keep; it only reads that, so that it would see if
 # another wrote there.
 stand() {
 	export DESTALL_LAG="$1"
 	warm_set
-	DS_DIE_AT=emulate.batch:$2:stop start_job slow --keep
+	start_job slow --keep --step-ms 50
 	await_lines slow.ledger 1
 	start_job fast --step-ms 1
+	await_stage "any(j['pid'] == $fast_pid and j['made'] > 0 for j in doc['jobs'])"
+	kill -STOP "$slow_pid"
 	wait_stopped "$slow_pid"
 	stops=$((stops + 1))
 }
@@ -49,18 +50,25 @@ goes_on() {
 start_hub
 take_baseline
 for policy in auto wait wait:60s; do
-	stand $policy 6
+	stand $policy
 	waits $policy
 	[ -z "$long" ] || sleep 10
 	goes_on
 done
 
-# One that waits can be told to stop, at once, and goes on later from there.
-stand wait 6
+# One that waits long says for whom, once; and can be told to stop, at once.
+stand wait
 waits wait
+until grep -q 'waits for process' fast.out; do
+	! is_ended "$fast_pid" || fail "it did not wait"
+	sleep 0.05
+done
 kill -TERM "$fast_pid"
 end_job fast 143
 check_cut fast
+[ "$(grep -c "emulate: waits for process $slow_pid, which is behind: [0-9.]* s so far\$" fast.out)" -eq 1 ] ||
+    fail "$(cat fast.out)"
+[ "$(result blocked_seconds fast)" -ge 3 ] || fail "blocked: $(cat fast.json)"
 ! grep -q 'once more' fast.out || fail "it had to be told twice: $(cat fast.out)"
 kill -CONT "$slow_pid"
 end_job slow
@@ -69,7 +77,7 @@ expect_stage_idle
 
 # The slow one is detached: the fast one comes to its end while it stands.
 for policy in detach:200ms wait:300ms; do
-	stand $policy 6
+	stand $policy
 	end_job fast
 	check_jobs fast
 	await_stage "any(j['pid'] == $slow_pid and j['state'] == 'detached' for j in doc['jobs'])"
@@ -82,7 +90,7 @@ done
 # By auto, when the fast one has had less than it would have made, for ten
 # seconds.
 if [ -n "$long" ]; then
-	stand auto 6
+	stand auto
 	end_job fast
 	check_jobs fast
 	kill -CONT "$slow_pid"

@@ -113,7 +113,7 @@ result() {
 	result_key=$1 result_sum=0
 	shift
 	for job_name; do
-		result_one=$(sed -n "s/^ *\"$result_key\": \([0-9]*\),*$/\1/p" "$job_name.json")
+		result_one=$(sed -n "s/^ *\"$result_key\": \([0-9]*\)[.0-9]*,*$/\1/p" "$job_name.json")
 		result_sum=$((result_sum + result_one))
 	done
 	echo $result_sum
