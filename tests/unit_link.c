@@ -14,6 +14,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -814,16 +815,25 @@ inode_of(int fd)
 	return st.st_ino;
 }
 
-/* The number that the link has moved its socket to. */
+/* The number that the link has moved its socket to.  By its name: the thread of
+ * the hub may close its own descriptors meanwhile. */
 static int
 find_socket(ino_t ino)
 {
-	struct stat st;
+	char name[64], path[64], found[64];
 
-	for (int fd = 0; fd < 4096; fd++)
-		if (fstat(fd, &st) == 0 && S_ISSOCK(st.st_mode) &&
-		    st.st_ino == ino)
+	(void)snprintf(name, sizeof name, "socket:[%ju]", (uintmax_t)ino);
+	for (int fd = 0; fd < 4096; fd++) {
+		ssize_t len;
+
+		(void)snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+		len = readlink(path, found, sizeof found - 1);
+		if (len < 0)
+			continue;
+		found[len] = '\0';
+		if (strcmp(found, name) == 0)
 			return fd;
+	}
 	fail_msg("the link has no socket");
 	return -1;
 }
