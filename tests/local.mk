@@ -272,6 +272,7 @@ scenarios = \
 	%D%/n0813-stage-memory.sh \
 	%D%/n0820-stage-hub-stop.sh \
 	%D%/n0821-stage-changed.sh \
+	%D%/n0822-stage-ulimit.sh \
 	%D%/x0200-gen-kill.sh \
 	%D%/x0201-gen-signal.sh \
 	%D%/x0400-hub-kill.sh \
