@@ -273,6 +273,7 @@ scenarios = \
 	%D%/n0820-stage-hub-stop.sh \
 	%D%/n0821-stage-changed.sh \
 	%D%/n0822-stage-ulimit.sh \
+	%D%/n0823-stage-closers.sh \
 	%D%/x0200-gen-kill.sh \
 	%D%/x0201-gen-signal.sh \
 	%D%/x0400-hub-kill.sh \
