@@ -274,6 +274,8 @@ scenarios = \
 	%D%/n0821-stage-changed.sh \
 	%D%/n0822-stage-ulimit.sh \
 	%D%/n0823-stage-closers.sh \
+	%D%/n0824-stage-ledger.sh \
+	%D%/n0825-stage-storm.sh \
 	%D%/x0200-gen-kill.sh \
 	%D%/x0201-gen-signal.sh \
 	%D%/x0400-hub-kill.sh \
