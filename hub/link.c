@@ -38,6 +38,8 @@
 #define WHY_SIZE	256u
 #define ERRNO_MAX	4095u
 #define HELLO_TRIES	3
+#define UNKNOWN		0u		/* generation: before the welcome */
+#define NONE		UINT64_MAX
 
 enum state { LIVE, DYING, DEAD };
 
@@ -88,6 +90,38 @@ link_mine(const struct link *l)
 {
 	must_be(l, LINK_MAGIC);
 	return *l->mark == MARK && (l->wipes || l->pid == getpid());
+}
+
+/*--- a hub that does not answer ------------------------------------------*/
+
+/* The generation of the one that a call of this process waited for in vain,
+ * until it answers again; NONE.  A hub that stands still is waited for once,
+ * however many links there are to it.  relaxed, always: who does not see it yet
+ * waits longer. */
+static _Atomic uint64_t silent = NONE;
+
+static bool
+is_silent(const struct link *l)
+{
+	uint64_t g = atomic_load_explicit(&silent, memory_order_relaxed);
+
+	return g != NONE && (g == l->generation || g == UNKNOWN ||
+	    l->generation == UNKNOWN);
+}
+
+static void
+note_silence(const struct link *l, bool is)
+{
+	if (is || is_silent(l))
+		atomic_store_explicit(&silent, is ? l->generation : NONE,
+		    memory_order_relaxed);
+}
+
+static uint64_t
+patience(const struct link *l)
+{
+	return is_silent(l) && l->patience_ns > LINK_BRIEF_NS ?
+	    LINK_BRIEF_NS : l->patience_ns;
 }
 
 /*--- its end -------------------------------------------------------------*/
@@ -201,10 +235,9 @@ read_refusal(struct wire_frame *f, struct ds_err *err)
 	return REFUSED;
 }
 
-/* ANSWERED, REFUSED, or what ends the link. */
 static int
-exchange(struct link *l, struct wire_frame *f, uint16_t answer,
-    uint64_t deadline_ns, struct ds_err *err)
+send_and_recv(struct link *l, struct wire_frame *f, uint64_t deadline_ns,
+    struct ds_err *err)
 {
 	uint32_t serial;
 	int rc;
@@ -213,9 +246,21 @@ exchange(struct link *l, struct wire_frame *f, uint16_t answer,
 	f->head.serial = serial;
 	rc = plug_send(&l->plug, f, deadline_ns, err);
 	f->nr_fds = 0;		/* the caller's own */
-	if (rc < 0)
-		return rc;
-	rc = recv_answer(l, f, serial, deadline_ns, err);
+	if (rc == 0)
+		rc = recv_answer(l, f, serial, deadline_ns, err);
+	if (rc == 0 || rc == -ETIMEDOUT)
+		note_silence(l, rc < 0);
+	return rc;
+}
+
+/* ANSWERED, REFUSED, or what ends the link. */
+static int
+exchange(struct link *l, struct wire_frame *f, uint16_t answer,
+    unsigned times, struct ds_err *err)
+{
+	int rc;
+
+	rc = send_and_recv(l, f, clock_now_ns() + times * patience(l), err);
 	if (rc < 0)
 		return rc;
 	if (f->head.type == MSG_REFUSED)
@@ -265,16 +310,15 @@ take_lock(struct link *l, uint64_t deadline_ns, struct ds_err *err)
 /* A thread that is cancelled in here would keep the lock. */
 static int
 call_locked(struct link *l, struct wire_frame *f, uint16_t answer,
-    uint64_t patience_ns, struct ds_err *err)
+    unsigned times, struct ds_err *err)
 {
 	int rc, old;
 
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &old);
-	rc = take_lock(l, clock_now_ns() + patience_ns, err);
+	rc = take_lock(l, clock_now_ns() + times * patience(l), err);
 	if (rc == 0) {
 		/* Another thread may have lost it while we waited. */
-		rc = link_alive(l) ? exchange(l, f, answer,
-		    clock_now_ns() + patience_ns, err) :
+		rc = link_alive(l) ? exchange(l, f, answer, times, err) :
 		    err_fail(err, -ESTALE, "another thread lost it");
 		if (rc < 0)
 			link_end(l, err->text);
@@ -295,14 +339,14 @@ give_err(struct ds_err *out, const struct ds_err *err)
 
 static int
 call(struct link *l, struct wire_frame *f, uint16_t answer,
-    uint64_t patience_ns, struct ds_err *err)
+    unsigned times, struct ds_err *err)
 {
 	struct ds_err why;
 	int rc;
 
 	rc = check_usable(l, err);
 	if (rc == 0) {
-		rc = call_locked(l, f, answer, patience_ns, &why);
+		rc = call_locked(l, f, answer, times, &why);
 		if (rc == ANSWERED)
 			return 0;
 		if (rc == REFUSED || rc == NOT_ASKED) {
@@ -320,14 +364,14 @@ int
 link_call(struct link *l, struct wire_frame *f, uint16_t answer,
     struct ds_err *err)
 {
-	return call(l, f, answer, l->patience_ns, err);
+	return call(l, f, answer, 1, err);
 }
 
 int
 link_call_long(struct link *l, struct wire_frame *f, uint16_t answer,
     struct ds_err *err)
 {
-	return call(l, f, answer, l->patience_ns * LINK_LONG, err);
+	return call(l, f, answer, LINK_LONG, err);
 }
 
 int
@@ -346,7 +390,9 @@ link_tell(struct link *l, const struct wire_frame *f, struct ds_err *err)
 	memcpy(copy.body, f->body, f->head.len);
 	copy.nr_fds = f->nr_fds;
 	memcpy(copy.fds, f->fds, f->nr_fds * sizeof(int));
-	rc = plug_send(&l->plug, &copy, clock_now_ns() + l->patience_ns, &why);
+	rc = plug_send(&l->plug, &copy, clock_now_ns() + patience(l), &why);
+	if (rc == -ETIMEDOUT)
+		note_silence(l, true);
 	if (rc < 0) {
 		link_end(l, why.text);
 		return say_gone(l, err);
@@ -412,7 +458,7 @@ say_hello(struct link *l, struct ds_err *err)
 	wire_put_bytes(&w, PACKAGE_VERSION, strlen(PACKAGE_VERSION));
 	wire_put_u64(&w, l->job);
 	must(wire_write_end(&w));
-	rc = exchange(l, &f, MSG_WELCOME, clock_now_ns() + l->patience_ns, &why);
+	rc = exchange(l, &f, MSG_WELCOME, 1, &why);
 	if (rc == ANSWERED)
 		return read_welcome(l, &f, err);
 	if (rc == REFUSED) {

@@ -9,7 +9,9 @@
  *     is -ESTALE, before any lock is touched.
  *  3. No call waits longer than LINK_DEADLINE_NS for the hub, a long one
  *     LINK_LONG times that, and none longer for other threads' calls.  A link
- *     that failed once stays so: its user goes on alone.
+ *     that failed once stays so: its user goes on alone.  When a hub has not
+ *     answered in time, other links of this process to it, and new ones, wait
+ *     LINK_BRIEF_NS only, until one is answered.
  *  4. One request at a time waits for its answer; what is told waits for
  *     nobody.
  */
@@ -25,6 +27,7 @@
 #include "hub/control.h"
 
 #define LINK_DEADLINE_NS	(UINT64_C(5) * 1000000000)
+#define LINK_BRIEF_NS		(UINT64_C(500) * 1000000)
 #define LINK_LONG		24u
 #define LINK_ANY	0u	/* an answer of any type */
 

@@ -71,6 +71,27 @@ end_epoch(struct ds_loader *l, const struct plan_place *behind)
 	return 0;
 }
 
+/* By way of the stage, or by itself.  Sharing takes memory that a job may need
+ * for itself: then it goes on as if there were no stage. */
+static int
+give_shared(struct ds_loader *l, struct ds_batch **out, struct ds_err *err)
+{
+	struct ds_err why = { 0 };
+	struct plan_place behind;
+	struct plan_run run;
+	int rc = share_next(l, out, &why);
+
+	if (rc == -ENOMEM) {
+		share_say(&l->share, false, "too little memory to share: %s",
+		    why.text);
+		share_quit(l);
+		behind = l->given;
+		must(plan_step(&l->plan, &behind, &run) == PLAN_RUN);
+		return loader_give_own(l, &behind, AHEAD_ALL, out, err);
+	}
+	return rc < 0 ? err_fail(err, rc, "%s", why.text) : rc;
+}
+
 static int
 give(struct ds_loader *l, struct ds_batch **out, struct ds_err *err)
 {
@@ -90,7 +111,7 @@ give(struct ds_loader *l, struct ds_batch **out, struct ds_err *err)
 		rc = end_epoch(l, &place);
 		break;
 	case PLAN_RUN:
-		rc = l->share.is_on ? share_next(l, out, err) :
+		rc = l->share.is_on ? give_shared(l, out, err) :
 		    loader_give_own(l, &place, AHEAD_ALL, out, err);
 		break;
 	}

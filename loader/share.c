@@ -20,6 +20,7 @@
 #include "cache/data.h"
 #include "hub/job.h"
 #include "loader/loader.h"
+#include "stage/stage.h"
 
 /*--- what it tells -------------------------------------------------------*/
 
@@ -155,6 +156,57 @@ share_stop(struct ds_loader *l)
 	must(pthread_join(s->feeder, NULL) == 0);
 }
 
+static void
+drop_pass(struct ds_loader *l, struct share_pass **sp)
+{
+	if (*sp == NULL)
+		return;
+	share_drop_kept(l, *sp);
+	share_pass_drop(&l->share, *sp);
+	*sp = NULL;
+}
+
+static void
+drop_passes(struct ds_loader *l)
+{
+	drop_pass(l, &l->share.now);
+	drop_pass(l, &l->share.next);
+}
+
+static void
+drop_stage(struct share *s)
+{
+	if (s->stage != NULL)
+		share_stage_drop(s, s->stage);
+	s->stage = NULL;
+}
+
+static void
+wait_for_makers(struct share *s)
+{
+	must(pthread_mutex_lock(&s->lock) == 0);
+	while (s->in_work > 0)
+		must(pthread_cond_wait(&s->changed, &s->lock) == 0);
+	must(pthread_mutex_unlock(&s->lock) == 0);
+}
+
+/* What the job holds keeps its place in memory, and the connection. */
+void
+share_quit(struct ds_loader *l)
+{
+	struct share *s = &l->share;
+
+	s->for_good = true;
+	share_leave(l);
+	share_stop(l);
+	s->is_on = false;
+	wait_for_makers(s);
+	drop_passes(l);
+	if (s->stage != NULL)
+		stage_give_idle(s->stage->stage);
+	drop_stage(s);
+}
+
 /* What is held is released before its stage is closed with its last user. */
 static void
 drop_all(struct ds_loader *l)
@@ -165,22 +217,12 @@ drop_all(struct ds_loader *l)
 
 	while ((b = pipeline_drop_leased(&l->pipeline)) != NULL)
 		share_free_lease(l, b);
-	if (s->now != NULL)
-		share_drop_kept(l, s->now);
-	if (s->next != NULL)
-		share_drop_kept(l, s->next);
-	if (s->now != NULL)
-		share_pass_drop(s, s->now);
-	if (s->next != NULL)
-		share_pass_drop(s, s->next);
+	drop_passes(l);
 	while ((u = s->units) != NULL) {
 		u->users = 1;
 		share_unit_drop(s, u);
 	}
-	if (s->stage != NULL)
-		share_stage_drop(s, s->stage);
-	s->now = s->next = NULL;
-	s->stage = NULL;
+	drop_stage(s);
 }
 
 void

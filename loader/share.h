@@ -102,7 +102,8 @@ struct share_counts {
 };
 
 struct share {
-	bool		is_on;		/* set before the feeder starts */
+	bool		is_on;		/* set before the feeder starts; the
+					 * job's, as what is marked so */
 	bool		is_abandoned;	/* by a forked child: its memory goes
 					 * with the shelf */
 	char		key[SHARE_KEY];
@@ -152,6 +153,9 @@ void share_start(struct ds_loader *l);
 	/* The threads of the loader run; if it cannot, it says why. */
 void share_stop(struct ds_loader *l);
 	/* Before the threads end: nothing is leased any more. */
+void share_quit(struct ds_loader *l);
+	/* In the job's thread: it goes on alone, for good, and has the memory
+	 * back that sharing takes. */
 void share_fini(struct ds_loader *l);
 	/* When they have ended. */
 void share_abandon(struct ds_loader *l);

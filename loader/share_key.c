@@ -61,7 +61,8 @@ add_settings(struct hash128 *h, const struct settings *s)
 	hash128_number(h, limits->truncated);
 }
 
-/* By the key of each, too: a file that changed is another. */
+/* By the key of each, too: a file that changed is another.  The proof at join
+ * would see it only if it is in that one unit. */
 static void
 add_items(struct hash128 *h, const struct ds_loader *l)
 {
@@ -78,6 +79,7 @@ add_items(struct hash128 *h, const struct ds_loader *l)
 		hash128_number(h, key->dev);
 		hash128_number(h, key->ino);
 		hash128_number(h, (uint64_t)key->mtime_ns);
+		hash128_number(h, (uint64_t)key->ctime_ns);
 		hash128_number(h, key->offset);
 	}
 }

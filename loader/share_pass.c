@@ -121,8 +121,8 @@ try_stage(struct ds_loader *l, struct share_stage **out, struct ds_err *err)
 		return err_fail(err, -ESTALE, "the hub did not answer: it is "
 		    "tried once a minute");
 	rc = open_stage(l, out, err);
-	if (rc < 0)
-		share_lost(&l->share, since_ns);
+	if (rc < 0)	/* one that is known to stand still is lost at once */
+		share_lost(&l->share, rc == -ETIMEDOUT ? 0 : since_ns);
 	return rc;
 }
 

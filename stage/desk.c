@@ -148,6 +148,18 @@ desk_sweep(struct desk *d)
 	tell_unmapped(&u);
 }
 
+void
+desk_give_idle(struct desk *d)
+{
+	struct unmapped u = { .link = d->link };
+
+	desk_lock(d);
+	if (d->maps != NULL)
+		maps_give_idle(d->maps, note_unmapped, &u);
+	desk_unlock(d);
+	tell_unmapped(&u);
+}
+
 static int
 attach_floor(struct desk *d, int *fd, struct ds_err *err)
 {

@@ -98,6 +98,8 @@ void maps_sweep(struct maps *m, maps_gone_f *unmapped, void *arg);
 	/* By rule 4; unmapped() is called for each such slot of which this
 	 * process has no map left, once.  It costs nothing if none is GONE. */
 
+void maps_give_idle(struct maps *m, maps_gone_f *unmapped, void *arg);
+	/* As maps_sweep(), of every slot: for one that is short of memory. */
 void maps_give_all(struct maps *m, maps_gone_f *unmapped, void *arg);
 	/* Unmaps everything, held or not, before maps_free(); unmapped() is
 	 * called for each slot. */

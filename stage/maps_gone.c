@@ -93,6 +93,18 @@ maps_sweep(struct maps *m, maps_gone_f *unmapped, void *arg)
 		}
 }
 
+/* As if all were GONE: what is held is unmapped when it is released. */
+void
+maps_give_idle(struct maps *m, maps_gone_f *unmapped, void *arg)
+{
+	must_be(m, MAPS_MAGIC);
+	for (unsigned i = 0; i < BUCKETS; i++)
+		for (struct known *k = m->known[i]; k != NULL; k = k->next)
+			maps_set_gone(m, k, true);
+	maps_drop_spare(m);
+	maps_sweep(m, unmapped, arg);
+}
+
 void
 maps_give_all(struct maps *m, maps_gone_f *unmapped, void *arg)
 {

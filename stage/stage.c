@@ -103,6 +103,14 @@ ds_stage_release(struct ds_stage *stage, struct ds_taken *taken)
 	*taken = (struct ds_taken){ 0 };
 }
 
+void
+stage_give_idle(struct ds_stage *s)
+{
+	must_be(s, STAGE_MAGIC);
+	if (desk_is_mine(s->desk))
+		desk_give_idle(s->desk);
+}
+
 /*--- closing -------------------------------------------------------------*/
 
 /* What a fork has made private goes from the passes to those kept. */

@@ -77,6 +77,8 @@ bool desk_hears(struct desk *d);
 	 * at once, one that is stopped after some seconds. */
 void desk_sweep(struct desk *d);
 	/* Unmaps what the hub wants unmapped, and tells it. */
+void desk_give_idle(struct desk *d);
+	/* The same of all that is not in use now. */
 
 /*--- a stream ------------------------------------------------------------*/
 
@@ -103,6 +105,10 @@ struct ds_stage {
 	struct ds_pass	*closed;	/* that have holds still; by that, too */
 	_Atomic uint64_t nr_odd;	/* entries of boards that cannot be */
 };
+
+void stage_give_idle(struct ds_stage *s);
+	/* For one that is short of memory: unmaps what nobody holds or fills;
+	 * it is mapped anew when it is needed. */
 
 /*--- a pass --------------------------------------------------------------*/
 

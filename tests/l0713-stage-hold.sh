@@ -20,17 +20,6 @@ for name in a b c d; do end_job $name; done
 check_jobs a b c d
 expect_stage_idle
 
-# taker NAME LINE...: a job by tests/harness/taker.c.
-taker() {
-	name=$1
-	shift
-	rm -f "$name.ledger"
-	printf '%s\n' "open A $job_set share=yes seed=3 epochs=2 batch=$batch size=32 ledger=$name.ledger" \
-	    "$@" > "$name.script"
-	DESTALL=1 "$(harness taker)" < "$name.script" > "$name.out" 2>&1 &
-	eval "${name}_pid=$!"
-}
-
 # Two at a time, so that each takes what the other has made.
 taker a 'write A 40' 'rest A' check
 taker b 'keep A 10' fork 'keep A 10' fork 'take A 5' 'write A 10' 'rest A' join check

@@ -289,6 +289,12 @@ scenarios = \
 	%D%/n0811-stage-workers.sh \
 	%D%/n0812-stage-slow.sh \
 	%D%/n0813-stage-memory.sh \
+	%D%/n0820-stage-hub-stop.sh \
+	%D%/n0821-stage-changed.sh \
+	%D%/n0822-stage-ulimit.sh \
+	%D%/n0823-stage-closers.sh \
+	%D%/n0824-stage-ledger.sh \
+	%D%/n0825-stage-storm.sh \
 	%D%/x0200-gen-kill.sh \
 	%D%/x0201-gen-signal.sh \
 	%D%/x0400-hub-kill.sh \
@@ -313,7 +319,8 @@ scenarios = \
 	%D%/x0801-stage-points.sh \
 	%D%/x0802-stage-kill.sh \
 	%D%/x0803-stage-all-killed.sh \
-	%D%/x0804-stage-hub.sh
+	%D%/x0804-stage-hub.sh \
+	%D%/x0805-stage-zombie.sh
 # end of scenarios
 dist_check_SCRIPTS += $(scenarios)
 TESTS += $(scenarios)

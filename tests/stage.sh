@@ -45,6 +45,17 @@ start_job() {
 	eval "${job_name}_pid=$!"
 }
 
+# taker NAME LINE...: a job by tests/harness/taker.c.
+taker() {
+	name=$1
+	shift
+	rm -f "$name.ledger"
+	printf '%s\n' "open A $job_set share=yes seed=3 epochs=2 batch=$batch size=32 ledger=$name.ledger" \
+	    "$@" > "$name.script"
+	DESTALL=1 "$(harness taker)" < "$name.script" > "$name.out" 2>&1 &
+	eval "${name}_pid=$!"
+}
+
 pid_of() { eval "echo \$${1}_pid"; }
 
 is_ended() { [ ! -d "/proc/$1" ] || grep -q '^State:.Z' "/proc/$1/status" 2> /dev/null; }

@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -677,6 +678,74 @@ telling_a_hub_that_does_not_read(void **state)
 	end(&h);
 }
 
+/*--- a hub that stands still ---------------------------------------------*/
+
+/* Waits for the client to give up, and then hangs up; but not for ever: one that
+ * waits as if nothing were known would see another end. */
+static bool
+outlast(struct fake *h, struct wire_frame *f)
+{
+	struct pollfd pfd = { .fd = h->sock, .events = POLLRDHUP };
+
+	wire_close_fds(f);
+	(void)poll(&pfd, 1, 20000);
+	return false;
+}
+
+/* Later than one that is thought to stand still is waited for. */
+static bool
+echo_slowly(struct fake *h, struct wire_frame *f)
+{
+	(void)usleep(LINK_BRIEF_NS / 1000 * 2);
+	return echo(h, f);
+}
+
+static void
+a_silent_hub_is_waited_for_once(void **state)
+{
+	struct fake first, second, third;
+	struct link *a, *b, *c = NULL;
+	struct ds_err err;
+
+	(void)state;
+	begin(&first, welcome, be_silent);
+	begin(&second, welcome, outlast);
+	begin(&third, outlast, echo);
+	a = connect_to(&first, SHORT_NS);
+	b = connect_to(&second, LONG_NS);
+	assert_loses(a, "does not answer");
+	assert_loses(b, "does not answer");
+	/* Nor does who connects to it anew. */
+	run(&third);
+	assert_int_equal(link_new_within(&c, third.client, LONG_NS, &err),
+	    -ETIMEDOUT);
+	close(third.client);
+	link_free(&a);
+	link_free(&b);
+	end(&first);
+	end(&second);
+	end(&third);
+}
+
+static void
+until_it_answers(void **state)
+{
+	struct fake still, slow;
+	struct link *a, *b;
+
+	(void)state;
+	begin(&still, welcome, be_silent);
+	begin(&slow, welcome, echo_slowly);
+	a = connect_to(&still, SHORT_NS);
+	assert_loses(a, "does not answer");
+	b = connect_to(&slow, LONG_NS);
+	assert_works(b);
+	link_free(&a);
+	link_free(&b);
+	end(&still);
+	end(&slow);
+}
+
 /*--- threads and signals -------------------------------------------------*/
 
 #define NR_THREADS	4
@@ -1095,6 +1164,8 @@ UNIT_MAIN(
 	UNIT(a_link_that_is_ended),
 	UNIT(telling),
 	UNIT(telling_a_hub_that_does_not_read),
+	UNIT(a_silent_hub_is_waited_for_once),
+	UNIT(until_it_answers),
 	UNIT(many_threads),
 	UNIT(many_signals),
 	UNIT(all_threads_learn_of_the_end),

@@ -18,6 +18,8 @@
  *     fork, join       a child holds what is held; it looks at it, and ends
  *     save A FILE, restore A FILE      the position
  *     close A
+ *     lose             every descriptor from 3 on that is no ledger is closed,
+ *                      and another file of its own is under that number
  *     touch FILE, await FILE           for other processes
  *
  * With DESTALL=1 in the environment there is one connection to the hub, which
@@ -36,6 +38,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -261,6 +265,60 @@ await_file(const char *path)
 		(void)nanosleep(&soon, NULL);
 }
 
+/*--- descriptors ---------------------------------------------------------*/
+
+#define LOST_MAX	256
+
+static struct {
+	int	fd;
+	ino_t	ino;
+} lost[LOST_MAX];
+static unsigned nr_lost;
+
+static bool
+is_ledger(int fd)
+{
+	char link[64], name[4096];
+	ssize_t len;
+
+	(void)snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+	len = readlink(link, name, sizeof name);
+	return len > 7 && strncmp(name + len - 7, ".ledger", 7) == 0;
+}
+
+/* As a program does that closes what it does not know, and goes on. */
+static void
+lose_descriptors(void)
+{
+	struct stat st;
+	int own;
+
+	for (int fd = 3; fd < 65536 && nr_lost < LOST_MAX; fd++) {
+		if (fcntl(fd, F_GETFD) < 0 || is_ledger(fd))
+			continue;
+		own = memfd_create("taker", 0);
+		if (own < 0 || dup2(own, fd) != fd || close(own) != 0 ||
+		    fstat(fd, &st) != 0)
+			die("descriptor %d: %s", fd, strerror(errno));
+		lost[nr_lost].fd = fd;
+		lost[nr_lost++].ino = st.st_ino;
+	}
+	printf("lost %u\n", nr_lost);
+}
+
+/* Nobody else has written to them, or closed them. */
+static void
+check_lost(void)
+{
+	struct stat st;
+
+	for (unsigned i = 0; i < nr_lost; i++) {
+		if (fstat(lost[i].fd, &st) != 0 || st.st_ino != lost[i].ino ||
+		    st.st_size != 0)
+			die("descriptor %d was touched", lost[i].fd);
+	}
+}
+
 /*--- the script ----------------------------------------------------------*/
 
 static bool
@@ -274,6 +332,8 @@ run_plain(char **words)
 		hold_fork();
 	else if (strcmp(what, "join") == 0)
 		hold_join();
+	else if (strcmp(what, "lose") == 0)
+		lose_descriptors();
 	else if (strcmp(what, "touch") == 0)
 		touch_file(need_word(words, 1));
 	else if (strcmp(what, "await") == 0)
@@ -355,5 +415,6 @@ main(void)
 	}
 	close_all();
 	ds_disconnect(&hub);
+	check_lost();
 	return fflush(stdout) == 0 ? 0 : 1;
 }

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+# n0822: a job with little address space (ulimit -v), enough for itself, shares
+# with one that has plenty: what sharing takes of it is given back when a batch
+# needs it, and the job goes on alone, with one line; the other goes on as well.
+. "${top_srcdir:?run by make check}/tests/lib.sh"
+. "$top_srcdir/tests/stage.sh"
+! is_sanitized || skip "a sanitizer needs more address space than there is"
+
+batch=16
+job_options="--epochs 2 --seed 3 --set size=128"
+export MALLOC_ARENA_MAX=1	# others are 64 MiB each, by chance
+drill_set 160
+plain_job
+
+# What it needs alone, in MiB.
+least=30
+until (ulimit -v $((least * 1024)) && DESTALL=0 "$destall" emulate --data $job_set \
+    --batch $batch $job_options) > "$work/out" 2>&1; do
+	least=$((least + 10))
+	[ $least -lt 2000 ] || fail "nothing is enough for a plain job"
+done
+
+start_hub
+take_baseline
+short=0
+for more in 20 40 60 80 120 200; do
+	start_job rich
+	# The limit is the job's alone: a subshell's.
+	rm -f poor.ledger
+	(
+		ulimit -v $(((least + more) * 1024))
+		DESTALL=1 exec "$destall" emulate --data $job_set --batch $batch $job_options \
+		    --ledger poor.ledger --json -o poor.json
+	) > poor.out 2>&1 &
+	poor_pid=$!
+	end_job poor
+	end_job rich
+	check_jobs poor rich
+	if grep -q 'alone: too little memory to share: ' poor.out; then
+		short=$((short + 1))
+		[ "$(grep -c alone: poor.out)" -eq 1 ] || fail "not one line: $(cat poor.out)"
+	fi
+	expect_stage_idle
+done
+[ $short -gt 0 ] || fail "it was never short of memory"
+stop_hub
+event 6 "jobs with little address space"
+checked
