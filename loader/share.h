@@ -10,15 +10,17 @@
  * A job that is alone makes its units in memory of its own (share_own.c).
  *
  * The payload of a unit is its samples one after the other, then one DS_SAMPLE_*
- * for each; labels and numbers are every job's own.
+ * for each, then whether its maker is proven; labels and numbers are every job's
+ * own.
  *
  *  1. What the stage does not give the job makes itself, with the same bytes,
  *     from exactly there: nothing here fails a job.
  *  2. Nothing that another job made is given to the job before one such unit
- *     was made here, too, and compared; nor one whose hash is not that of the
- *     job's own order.  Nothing is made for other jobs before that, unless
- *     there are none, and nothing once a difference was found.  So one proof
- *     is enough: whoever makes units has proved to make those of the others.
+ *     was made here, too, and compared: that proves them both.  One proof is
+ *     enough for all who are proven; of each maker that is not, one unit is
+ *     compared.  Nor is one given whose hash is not that of the job's own
+ *     order.  Before it is proven a job makes nothing for others, unless there
+ *     are none, or they make nothing; once a difference was found, nothing.
  *  3. A unit with a sample that failed is never published.
  *  4. The lock is taken after `turn` of the loader, and held for no call of the
  *     stage that sends or waits.  What is marked as the job's is used in its
@@ -44,6 +46,8 @@
 #define SHARE_KEY	96	/* characters of the key of a stream */
 #define SHARE_NEVER	UINT64_MAX
 #define SHARE_SLICE_MS	25u	/* of a wait; then all is looked at again */
+#define SHARE_COMPARED	64u	/* makers; one that is forgotten is compared
+				 * again */
 #define SHARE_AHEAD	2u	/* units are made ahead beside the batches
 				 * prefetched */
 
@@ -115,7 +119,8 @@ struct share {
 	/* The job's. */
 	enum share_mode	mode;
 	bool		for_good;	/* no more, ever */
-	bool		is_proven;	/* rule 2 */
+	uint64_t	compared[SHARE_COMPARED];	/* rule 2: makers */
+	uint64_t	nr_compared;	/* ever; the last of them are known */
 	uint64_t	not_before_ns;	/* a hub that did not answer is tried */
 	uint64_t	made_ns;	/* the batch that it made itself last */
 	uint64_t	until;		/* so many of the epoch are behind when
@@ -128,7 +133,7 @@ struct share {
 	pthread_mutex_t	lock;		/* guards what follows */
 	pthread_cond_t	changed;
 	bool		stops, is_opening, is_paused, is_next_tried;
-	bool		may_feed;	/* rule 2: its units are as others' */
+	bool		is_proven;	/* rule 2: its units are as others' */
 	bool		is_different;	/* they are not */
 	struct share_stage *stage;
 	struct share_pass *now, *next;
@@ -179,6 +184,12 @@ void share_lost(struct share *s, uint64_t since_ns);
 	 * was long it stands still, and is not asked again for a while. */
 void share_pass_drop(struct share *s, struct share_pass *sp);
 void share_stage_drop(struct share *s, struct share_stage *st);
+
+static inline size_t
+share_bytes(uint32_t count, size_t sample_bytes)	/* of a payload */
+{
+	return count * (sample_bytes + 1) + 1;
+}
 
 static inline uint32_t
 share_count(const struct share_pass *sp, uint64_t turns, uint64_t unit)

@@ -81,33 +81,34 @@ count_published(struct share *s, bool is_published)
 	must(pthread_mutex_unlock(&s->lock) == 0);
 }
 
-static bool
-is_different(struct share *s)
+static void
+look_at_proof(struct share *s, bool *is_different, uint8_t *is_proven)
 {
-	bool is;
-
 	must(pthread_mutex_lock(&s->lock) == 0);
-	is = s->is_different;
+	*is_different = s->is_different;
+	*is_proven = s->is_proven;
 	must(pthread_mutex_unlock(&s->lock) == 0);
-	return is;
 }
 
 void
 share_publish_unit(struct share *s, struct batch *b)
 {
-	size_t bytes = b->nr * b->given.sample_bytes;
+	size_t bytes = share_bytes(b->nr, b->given.sample_bytes);
 	struct share_lease *sl = b->lease;
-	uint8_t *states = (uint8_t *)sl->lease.bytes + bytes;
+	uint8_t *states = (uint8_t *)sl->lease.bytes +
+	    b->nr * b->given.sample_bytes;
+	bool is_different;
 
 	for (uint32_t i = 0; i < b->nr; i++)
 		states[i] = (uint8_t)b->cells[i].rc;
-	if (is_different(s) || crash_point("loader.filled") < 0) {
+	look_at_proof(s, &is_different, &states[b->nr]);
+	if (is_different || crash_point("loader.filled") < 0) {
 		ds_pass_give_up(sl->pass->pass, &sl->lease, DS_GIVE_UP_LATER);
 		return;
 	}
 	count_published(s, true);
-	if (ds_pass_publish(sl->pass->pass, &sl->lease, bytes + b->nr,
-	    sl->hash, b->made_ns, NULL) < 0)
+	if (ds_pass_publish(sl->pass->pass, &sl->lease, bytes, sl->hash,
+	    b->made_ns, NULL) < 0)
 		count_published(s, false);
 	(void)crash_point("loader.published");
 }
@@ -246,7 +247,7 @@ static int
 accept(struct ds_loader *l, struct share_pass *sp, struct ds_lease *lease)
 {
 	uint32_t count = share_count(sp, l->plan.turns, lease->unit);
-	size_t bytes = count * (l->shelf.sample_bytes + 1);
+	size_t bytes = share_bytes(count, l->shelf.sample_bytes);
 	bool is_own = lease->bytes == NULL && makes_own(l, sp);
 	struct batch *b = NULL;
 	int rc = 1;
@@ -315,7 +316,7 @@ lease_of(struct ds_loader *l, struct share_pass *sp, unsigned wait_ms)
 bool
 share_may_feed(const struct share *s, const struct share_pass *sp)
 {
-	return s->may_feed || sp->info.jobs == 0;
+	return s->is_proven || sp->info.jobs == 0;
 }
 
 static bool

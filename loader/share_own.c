@@ -168,16 +168,15 @@ share_publish_kept(struct ds_loader *l)
 {
 	struct share *s = &l->share;
 	struct batch *b = find_wanted(s);
-	size_t bytes;
 
 	if (b == NULL)
 		return false;
 	remove_kept(s, b);
 	must(pthread_mutex_unlock(&s->lock) == 0);
-	bytes = b->nr * b->given.sample_bytes;
 	if (share_find_room(l, b->lease->pass, &b->lease->lease,
-	    bytes + b->nr) == 1) {
-		memcpy(b->lease->lease.bytes, b->given.samples, bytes);
+	    share_bytes(b->nr, b->given.sample_bytes)) == 1) {
+		memcpy(b->lease->lease.bytes, b->given.samples,
+		    b->nr * b->given.sample_bytes);
 		share_publish_unit(s, b);
 	}
 	share_free_lease(l, b);

@@ -224,7 +224,7 @@ has_no_room(struct share *s, uint64_t unit)
 	return has_none;
 }
 
-/* The others have gone: what it waits for it makes for all. */
+/* The others make nothing: what it waits for it makes for all. */
 static void
 feed(struct share *s)
 {
@@ -235,15 +235,18 @@ feed(struct share *s)
 }
 
 /* One that makes nothing for others yet (share.h, rule 2) must not wait for
- * them for ever: they may stand still. */
+ * them for ever: they may stand still, or wait for each other to begin. */
 static bool
 is_patient(struct share *s, uint64_t waited_ns)
 {
+	bool is_long = waited_ns >=
+	    PATIENCE_NS + PATIENCE_TIMES * s->made_ns;
+
 	if (s->now->feeds)
 		return true;
-	if (ds_pass_jobs(s->now->pass) <= 1)
+	if ((is_long && s->selfs > 0) || ds_pass_jobs(s->now->pass) <= 1)
 		feed(s);
-	return waited_ns < PATIENCE_NS + PATIENCE_TIMES * s->made_ns;
+	return !is_long;
 }
 
 /* It is asked once for whom it waits, and for all of the wait. */

@@ -21,7 +21,7 @@ stand() {
 	start_job slow --keep --step-ms 50
 	await_lines slow.ledger 1
 	start_job fast --step-ms 1
-	await_stage "any(j['pid'] == $fast_pid and j['made'] > 0 for j in doc['jobs'])"
+	await_lines fast.ledger $((3 * batch))
 	kill -STOP "$slow_pid"
 	wait_stopped "$slow_pid"
 	stops=$((stops + 1))
