@@ -86,7 +86,8 @@ check_after_failure() {
 	runs=$((runs + 1))
 }
 
-fail_counted= fail_lines=1000 runs=0
+fail_counted=""
+fail_lines=1000 runs=0
 for failure in malloc:ENOMEM calloc:ENOMEM realloc:ENOMEM mmap:ENOMEM memfd_create:EMFILE \
     ftruncate:ENOSPC fallocate:ENOSPC fallocate:EINTR fstat:EIO sendmsg:EPIPE sendmsg:EAGAIN \
     sendmsg:EINTR recvmsg:EIO recvmsg:EINTR recvmsg:EAGAIN epoll_wait:EINTR; do
