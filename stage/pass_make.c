@@ -193,7 +193,8 @@ fail_large(uint64_t bytes, struct ds_err *err)
 	    "for units of %" PRIu64 " bytes", bytes);
 }
 
-/* 1, 0, -ESTALE, or -EFBIG; what the hub refuses in words is nothing to make now. */
+/* 1, 0, -ESTALE, or -EFBIG.  What the hub refuses in words, for want of memory
+ * of its own say, is no room: nobody is to wait for it. */
 static int
 ask(struct ds_pass *p, struct ds_lease *lease, struct ds_err *err)
 {
@@ -205,8 +206,12 @@ ask(struct ds_pass *p, struct ds_lease *lease, struct ds_err *err)
 
 	seen = load_word(p);
 	rc = talk_lease(link, p->id, o->bytes, (uint32_t)o->threads, &t, err);
-	if (rc < 0)
-		return link_alive(link) ? 0 : -ESTALE;
+	if (rc < 0 && !link_alive(link))
+		return -ESTALE;
+	if (rc < 0) {
+		note_answer(p, 0, true);
+		return 0;
+	}
 	if (rc == 0 && t.why == STAGE_TOO_LARGE)
 		return fail_large(o->bytes, err);
 	if (rc == 0) {

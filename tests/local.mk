@@ -295,6 +295,8 @@ scenarios = \
 	%D%/n0823-stage-closers.sh \
 	%D%/n0824-stage-ledger.sh \
 	%D%/n0825-stage-storm.sh \
+	%D%/n0826-stage-calls.sh \
+	%D%/n0827-stage-group.sh \
 	%D%/x0200-gen-kill.sh \
 	%D%/x0201-gen-signal.sh \
 	%D%/x0400-hub-kill.sh \

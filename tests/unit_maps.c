@@ -384,6 +384,42 @@ one_that_is_held_is_not(void **state)
 	mapslot_end(&s);
 }
 
+static void
+one_that_is_short_of_memory_keeps_what_is_in_use(void **state)
+{
+	struct slot idle, held, filled;
+	struct map *map, *spare;
+	void *copy;
+
+	(void)state;
+	setup();
+	new_slot(&idle, SLOT, PAGES);
+	new_slot(&held, SLOT + 1, PAGES);
+	new_slot(&filled, SLOT + 2, PAGES);
+	memset(held.bytes, 'a', held.len);
+	add_map(&idle);
+	map = hold_map(&held);
+	maps_fill(maps, filled.number, true);
+	spare = maps_copy(maps, idle.len);
+	copy = spare->base;
+	maps_release(maps, spare);
+	maps_give_idle(maps, tell, &told);
+	expect_told(1, idle.number);
+	assert_false(is_mapped(idle.bytes) || is_mapped(copy));
+	assert_int_equal(nr_other_pages(map->base, held.len, 'a'), 0);
+	assert_true(is_mapped(filled.bytes));
+	/* What it gave back it may be given again. */
+	assert_non_null(add_map(&idle));
+	maps_release(maps, map);
+	expect_told(1, held.number);
+	maps_fill(maps, filled.number, false);
+	expect_told(1, filled.number);
+	assert_int_equal(maps_bytes(maps), idle.len);
+	io_close(&held.fd);
+	io_close(&filled.fd);
+	end(&idle);
+}
+
 /* The hub waits to be told also if there is no map any more. */
 static void
 one_without_a_map_is_told(void **state)
@@ -501,6 +537,7 @@ UNIT_MAIN(UNIT(a_kept_batch_stays_as_it_is),
     UNIT(a_slot_that_is_gone_is_unmapped),
     UNIT(one_that_is_held_is_not),
     UNIT(nor_one_that_is_filled),
+    UNIT(one_that_is_short_of_memory_keeps_what_is_in_use),
     UNIT(one_without_a_map_is_told),
     UNIT(one_that_looks_too_late_loses_no_slot),
     UNIT(one_that_is_given_again_is_not_gone),

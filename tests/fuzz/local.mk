@@ -18,6 +18,7 @@ fuzz_targets = \
 	%D%/fuzz_tar \
 	%D%/fuzz_container \
 	%D%/fuzz_hub \
+	%D%/fuzz_stage \
 	%D%/fuzz_labels \
 	%D%/fuzz_ledger \
 	%D%/fuzz_picture
@@ -44,6 +45,7 @@ endif
 %C%_fuzz_container_LDADD = libpreload.la $(fuzz_ldadd)
 %C%_fuzz_picture_LDADD = $(fuzz_ldadd)
 %C%_fuzz_hub_LDADD = $(fuzz_ldadd)
+%C%_fuzz_stage_LDADD = $(fuzz_ldadd)
 %C%_fuzz_labels_LDADD = $(fuzz_ldadd)
 %C%_fuzz_ledger_LDADD = $(fuzz_ldadd)
 
