@@ -387,29 +387,29 @@ one_that_is_held_is_not(void **state)
 static void
 one_that_is_short_of_memory_keeps_what_is_in_use(void **state)
 {
-	struct slot idle, held, filled;
+	struct mapslot idle, held, filled;
 	struct map *map, *spare;
 	void *copy;
 
 	(void)state;
-	setup();
-	new_slot(&idle, SLOT, PAGES);
-	new_slot(&held, SLOT + 1, PAGES);
-	new_slot(&filled, SLOT + 2, PAGES);
+	mapslot_start(&idle, PAGES);
+	mapslot_new(&held, SLOT + 1, PAGES);
+	mapslot_new(&filled, SLOT + 2, PAGES);
 	memset(held.bytes, 'a', held.len);
-	add_map(&idle);
-	map = hold_map(&held);
+	mapslot_add(&idle);
+	map = mapslot_hold(&held);
 	maps_fill(maps, filled.number, true);
 	spare = maps_copy(maps, idle.len);
 	copy = spare->base;
 	maps_release(maps, spare);
 	maps_give_idle(maps, tell, &told);
 	expect_told(1, idle.number);
-	assert_false(is_mapped(idle.bytes) || is_mapped(copy));
-	assert_int_equal(nr_other_pages(map->base, held.len, 'a'), 0);
-	assert_true(is_mapped(filled.bytes));
+	assert_false(mapslot_is_mapped(idle.bytes));
+	assert_false(mapslot_is_mapped(copy));
+	assert_int_equal(mapslot_others(map->base, held.len, 'a'), 0);
+	assert_true(mapslot_is_mapped(filled.bytes));
 	/* What it gave back it may be given again. */
-	assert_non_null(add_map(&idle));
+	assert_non_null(mapslot_add(&idle));
 	maps_release(maps, map);
 	expect_told(1, held.number);
 	maps_fill(maps, filled.number, false);
@@ -417,7 +417,7 @@ one_that_is_short_of_memory_keeps_what_is_in_use(void **state)
 	assert_int_equal(maps_bytes(maps), idle.len);
 	io_close(&held.fd);
 	io_close(&filled.fd);
-	end(&idle);
+	mapslot_end(&idle);
 }
 
 /* The hub waits to be told also if there is no map any more. */
