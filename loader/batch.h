@@ -44,7 +44,8 @@ struct cell {
 struct batch {
 	unsigned	magic;
 	struct ds_batch	given;		/* what the job sees */
-	struct batch	*next;		/* on the shelf, or in the pipeline */
+	struct batch	*next;		/* on the shelf, in the pipeline, or
+					 * kept (share_own.c) */
 	struct batch	*older, *newer;	/* among all there are */
 	uint32_t	room;		/* cells */
 	uint32_t	nr;		/* of them in use */
@@ -64,7 +65,9 @@ struct batch {
 	uint64_t	made_ns;	/* of all threads together */
 
 	/* Of a bare one: whose its samples are (share.h). */
-	struct share_lease *lease;	/* it is made for all jobs */
+	struct share_lease *lease;	/* it is made for all jobs; or for this
+					 * one, that is alone, in its own
+					 * memory */
 	struct share_unit *unit;	/* it was made for all jobs */
 };
 

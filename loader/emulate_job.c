@@ -273,7 +273,9 @@ run_epochs(struct emulate_job *j)
 			rc = finish_epoch(j);
 	}
 	j->is_done = rc == -ENOENT;
-	return rc < 0 && rc != -ENOENT && rc != -EINTR ? rc : 0;
+	if (rc == -EINTR && is_stopped(j))
+		rc = 0;
+	return rc < 0 && rc != -ENOENT ? rc : 0;
 }
 
 /* Of several failures the first one counts; that there is no position is told,

@@ -125,7 +125,7 @@ share_start(struct ds_loader *l)
 		return;
 	}
 	share_key(l, s->key);
-	s->salt = job_draw();
+	s->salt = s->root = job_draw();
 	s->audit = l->options.audit >= 0 ? l->options.audit :
 	    (double)l->data->set_up.audit / DATA_AUDIT_ALL;
 	shelf_set(&s->views, l->shelf.room, l->shelf.sample_bytes,

@@ -10,17 +10,18 @@
  * A job that is alone makes its units in memory of its own (share_own.c).
  *
  * The payload of a unit is its samples one after the other, then one DS_SAMPLE_*
- * for each, then whether its maker is proven; labels and numbers are every job's
- * own.
+ * for each, then the root of its maker; labels and numbers are every job's own.
  *
  *  1. What the stage does not give the job makes itself, with the same bytes,
  *     from exactly there: nothing here fails a job.
  *  2. Nothing that another job made is given to the job before one such unit
- *     was made here, too, and compared: that proves them both.  One proof is
- *     enough for all who are proven; of each maker that is not, one unit is
- *     compared.  Nor is one given whose hash is not that of the job's own
- *     order.  Before it is proven a job makes nothing for others, unless there
- *     are none, or they make nothing; once a difference was found, nothing.
+ *     was made here, too, and compared.  By its first proof a job takes over
+ *     the root of the other: those of one root have proved to make the same,
+ *     and one proof is enough for all of them; of each maker of another root
+ *     one unit is compared.  Nor is one given whose hash is not that of the
+ *     job's own order.  Before it is proven a job makes nothing for others,
+ *     unless there are none, or they make nothing; once a difference was
+ *     found, nothing.
  *  3. A unit with a sample that failed is never published.
  *  4. The lock is taken after `turn` of the loader, and held for no call of the
  *     stage that sends or waits.  What is marked as the job's is used in its
@@ -134,6 +135,7 @@ struct share {
 	pthread_cond_t	changed;
 	bool		stops, is_opening, is_paused, is_next_tried;
 	bool		is_proven;	/* rule 2: its units are as others' */
+	uint64_t	root;		/* its own, or that of another */
 	bool		is_different;	/* they are not */
 	struct share_stage *stage;
 	struct share_pass *now, *next;
@@ -188,7 +190,7 @@ void share_stage_drop(struct share *s, struct share_stage *st);
 static inline size_t
 share_bytes(uint32_t count, size_t sample_bytes)	/* of a payload */
 {
-	return count * (sample_bytes + 1) + 1;
+	return count * (sample_bytes + 1) + sizeof(uint64_t);
 }
 
 static inline uint32_t

@@ -13,6 +13,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "base/clock.h"
@@ -81,13 +82,16 @@ count_published(struct share *s, bool is_published)
 	must(pthread_mutex_unlock(&s->lock) == 0);
 }
 
-static void
-look_at_proof(struct share *s, bool *is_different, uint8_t *is_proven)
+static bool
+is_different(struct share *s, uint64_t *root)
 {
+	bool is;
+
 	must(pthread_mutex_lock(&s->lock) == 0);
-	*is_different = s->is_different;
-	*is_proven = s->is_proven;
+	is = s->is_different;
+	*root = s->root;
 	must(pthread_mutex_unlock(&s->lock) == 0);
+	return is;
 }
 
 void
@@ -97,15 +101,15 @@ share_publish_unit(struct share *s, struct batch *b)
 	struct share_lease *sl = b->lease;
 	uint8_t *states = (uint8_t *)sl->lease.bytes +
 	    b->nr * b->given.sample_bytes;
-	bool is_different;
+	uint64_t root;
 
 	for (uint32_t i = 0; i < b->nr; i++)
 		states[i] = (uint8_t)b->cells[i].rc;
-	look_at_proof(s, &is_different, &states[b->nr]);
-	if (is_different || crash_point("loader.filled") < 0) {
+	if (is_different(s, &root) || crash_point("loader.filled") < 0) {
 		ds_pass_give_up(sl->pass->pass, &sl->lease, DS_GIVE_UP_LATER);
 		return;
 	}
+	memcpy(states + b->nr, &root, sizeof root);
 	count_published(s, true);
 	if (ds_pass_publish(sl->pass->pass, &sl->lease, bytes, sl->hash,
 	    b->made_ns, NULL) < 0)
@@ -184,6 +188,8 @@ add_batch(struct ds_loader *l, struct share_pass *sp, struct batch *b,
 	must(pthread_mutex_lock(&s->lock) == 0);
 	sp->users++;
 	s->in_work++;
+	if (sp == s->now && s->no_room_for == lease->unit)
+		s->no_room_for = SHARE_NEVER;
 	must(pthread_mutex_unlock(&s->lock) == 0);
 	pipeline_add_leased(&l->pipeline, b);
 }
@@ -303,13 +309,14 @@ lease_of(struct ds_loader *l, struct share_pass *sp, unsigned wait_ms)
 	if (is_leased)
 		rc = accept(l, sp, &lease);
 	must(pthread_mutex_lock(&s->lock) == 0);
-	if (rc < 0)
+	if (rc < 0 && rc != -EBUSY)
 		sp->is_dead = true;
 	must(pthread_mutex_unlock(&s->lock) == 0);
 	share_pass_drop(s, sp);
 	must(pthread_mutex_lock(&s->lock) == 0);
-	if (is_leased && rc == 0 && !s->stops)
-		share_wait_slice(s);	/* for memory */
+	/* For memory, or until fewer are leased to us. */
+	if (((is_leased && rc == 0) || rc == -EBUSY) && !s->stops)
+		share_wait_slice(s);
 	return is_leased;
 }
 
@@ -388,7 +395,10 @@ feed(struct ds_loader *l)
 		return;
 	if (s->is_paused || s->in_work >= most_in_work(l) ||
 	    (!is_fed(s->now) && !is_fed(s->next))) {
-		must(pthread_cond_wait(&s->changed, &s->lock) == 0);
+		if (s->kept != NULL)	/* others may come */
+			share_wait_slice(s);
+		else
+			must(pthread_cond_wait(&s->changed, &s->lock) == 0);
 		return;
 	}
 	if (share_has_enough(l)) {

@@ -27,13 +27,18 @@ end_turn(const struct ds_loader *l)
 	return end < samples ? end : samples;
 }
 
+/* The job makes what is left of its epoch itself. */
 static void
-pause_feeder(struct share *s, bool is_paused)
+stop_feeder(struct ds_loader *l)
 {
+	struct share *s = &l->share;
+
 	must(pthread_mutex_lock(&s->lock) == 0);
-	s->is_paused = is_paused;
+	s->is_paused = true;
 	pthread_cond_broadcast(&s->changed);
 	must(pthread_mutex_unlock(&s->lock) == 0);
+	if (s->now != NULL)
+		share_drop_kept(l, s->now);
 }
 
 static void
@@ -122,9 +127,17 @@ begins_anywhere(const struct ds_loader *l)
 	    l->given.from == 0;
 }
 
-/* The one that the feeder has opened, if it did. */
-static struct share_pass *
-adopt_next(struct ds_loader *l)
+/* With the lock held. */
+static void
+set_now(struct share *s, struct share_pass *sp)
+{
+	s->now = sp;
+	s->at = 0;
+}
+
+/* The one that the feeder has opened, if it did, is now; or it is dropped. */
+static void
+adopt_next(struct ds_loader *l, bool is_wanted)
 {
 	struct share *s = &l->share;
 	struct share_pass *sp;
@@ -133,36 +146,48 @@ adopt_next(struct ds_loader *l)
 	while (s->is_opening)
 		must(pthread_cond_wait(&s->changed, &s->lock) == 0);
 	sp = s->next;
+	is_wanted = is_wanted && sp != NULL &&
+	    sp->epoch == l->given.epoch && ds_pass_is_alive(sp->pass) == 1;
+	if (is_wanted)
+		set_now(s, sp);
 	s->next = NULL;
 	s->is_next_tried = false;
 	must(pthread_mutex_unlock(&s->lock) == 0);
-	if (sp == NULL)
-		return NULL;
-	if (sp->epoch == l->given.epoch && ds_pass_is_alive(sp->pass) == 1)
-		return sp;
+	if (sp == NULL || is_wanted)
+		return;
 	share_drop_kept(l, sp);
 	share_pass_drop(s, sp);
-	return NULL;
+}
+
+static bool
+open_now(struct ds_loader *l)
+{
+	struct share *s = &l->share;
+	struct ds_err err = { 0 };
+	uint64_t at = begins_anywhere(l) ? DS_ANY :
+	    find_unit(l, l->shelf.room);
+	struct share_pass *sp;
+
+	if (share_pass_open(l, l->given.epoch, at, true, &sp, &err) < 0) {
+		share_say(s, false, "%s", err.text);
+		return false;
+	}
+	must(pthread_mutex_lock(&s->lock) == 0);
+	set_now(s, sp);
+	must(pthread_mutex_unlock(&s->lock) == 0);
+	return true;
 }
 
 static void
 join(struct ds_loader *l)
 {
 	struct share *s = &l->share;
-	struct share_pass *sp = adopt_next(l);
-	struct ds_err err = { 0 };
-	uint64_t at = begins_anywhere(l) ? DS_ANY :
-	    find_unit(l, l->shelf.room);
 
-	if (sp == NULL && share_pass_open(l, l->given.epoch, at, true, &sp,
-	    &err) < 0) {
-		share_say(s, false, "%s", err.text);
+	adopt_next(l, true);
+	if (s->now == NULL && !open_now(l))
 		return;
-	}
-	must(pthread_mutex_lock(&s->lock) == 0);
-	s->now = sp;
-	must(pthread_mutex_unlock(&s->lock) == 0);
-	s->tried = begins_anywhere(l) ? DS_ANY : find_unit(l, sp->info.unit);
+	s->tried = begins_anywhere(l) ? DS_ANY :
+	    find_unit(l, s->now->info.unit);
 	try_to_begin(l, s->tried);
 	if (s->mode == SHARE_BEHIND)
 		share_say(s, false, "until it has caught up with the others");
@@ -193,14 +218,16 @@ share_begin_epoch(struct ds_loader *l)
 	struct share *s = &l->share;
 
 	s->mode = SHARE_ALONE;
-	if (s->for_good)
+	if (s->for_good) {
+		adopt_next(l, false);
 		return;
+	}
 	l->opened = l->given;
 	s->until = end_turn(l) - l->given.from;
 	if (l->given.turn < s->until)
 		join(l);
 	if (s->mode != SHARE_MEMBER)
-		pause_feeder(s, true);
+		stop_feeder(l);
 }
 
 /*--- ending --------------------------------------------------------------*/
@@ -215,9 +242,7 @@ share_leave(struct ds_loader *l)
 		ds_pass_end(s->now->pass);
 	}
 	s->mode = SHARE_ALONE;
-	pause_feeder(s, true);
-	if (s->now != NULL)
-		share_drop_kept(l, s->now);
+	stop_feeder(l);
 }
 
 void

@@ -13,7 +13,7 @@
  *  1. A unit that is kept is leased to us: nobody else makes it meanwhile.  One
  *     who comes and wants it is given it by the feeder, or, if that stands still,
  *     makes it itself: the hub calls the lease late.
- *  2. What is kept is of passes that are `now` or `next`, and in their order.
+ *  2. What is kept is of passes that are `now` or `next`.
  *  3. The job takes what is kept only while it is alone; whoever removes a batch
  *     from the list, under the lock, has it.
  */
@@ -53,30 +53,34 @@ share_note_company(struct share *s)
 bool
 share_makes_own(const struct ds_loader *l, const struct share_pass *sp)
 {
-	return sp->info.unit <= l->shelf.room && is_alone(&l->share, sp);
+	return sp->info.unit == l->shelf.room && is_alone(&l->share, sp);
 }
 
 /* As far ahead as a loader that shares nothing, and one more, because asking
- * for it takes a moment. */
+ * for it takes a moment.  While the job waits it may be for one that is not
+ * among them. */
 bool
 share_has_enough(const struct ds_loader *l)
 {
 	const struct share *s = &l->share;
+	const struct share_pass *sp = s->now != NULL ? s->now : s->next;
 
-	return s->now != NULL && share_makes_own(l, s->now) &&
+	return s->counts.waits_since_ns == 0 && share_makes_own(l, sp) &&
 	    s->in_work + s->nr_kept > l->options.prefetch;
 }
 
 /*--- kept ----------------------------------------------------------------*/
 
-/* With the lock held.  False: the job has left its pass meanwhile. */
+/* With the lock held.  False: the job has left its pass meanwhile, or is behind
+ * the unit. */
 static bool
 keep(struct share *s, struct batch *b)
 {
 	const struct share_pass *sp = b->lease->pass;
 	struct batch **at = &s->kept;
 
-	if (sp != s->next && (sp != s->now || s->is_paused))
+	if (sp != s->next && (sp != s->now || s->is_paused ||
+	    b->given.number < s->at))
 		return false;
 	while (*at != NULL)
 		at = &(*at)->next;
@@ -162,6 +166,23 @@ find_wanted(struct share *s)
 	return b;
 }
 
+static void
+publish_copy(struct ds_loader *l, struct batch *b)
+{
+	struct ds_lease *lease = &b->lease->lease;
+	size_t bytes = share_bytes(b->nr, b->given.sample_bytes);
+
+	if (share_find_room(l, b->lease->pass, lease, bytes) != 1)
+		return;
+	if (lease->room < bytes) {
+		ds_pass_give_up(b->lease->pass->pass, lease, DS_GIVE_UP_LATER);
+		return;
+	}
+	memcpy(lease->bytes, b->given.samples,
+	    b->nr * b->given.sample_bytes);
+	share_publish_unit(&l->share, b);
+}
+
 /* With the lock held, which is let go of meanwhile. */
 bool
 share_publish_kept(struct ds_loader *l)
@@ -173,12 +194,7 @@ share_publish_kept(struct ds_loader *l)
 		return false;
 	remove_kept(s, b);
 	must(pthread_mutex_unlock(&s->lock) == 0);
-	if (share_find_room(l, b->lease->pass, &b->lease->lease,
-	    share_bytes(b->nr, b->given.sample_bytes)) == 1) {
-		memcpy(b->lease->lease.bytes, b->given.samples,
-		    b->nr * b->given.sample_bytes);
-		share_publish_unit(s, b);
-	}
+	publish_copy(l, b);
 	share_free_lease(l, b);
 	must(pthread_mutex_lock(&s->lock) == 0);
 	return true;

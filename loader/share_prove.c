@@ -111,25 +111,47 @@ is_compared(const struct share *s, uint64_t maker)
 	return false;
 }
 
-/* By rule 2; the job alone changes is_proven. */
-static bool
-is_trusted(const struct share *s, const struct share_unit *u)
+static uint64_t
+root_of(const struct share_unit *u)
 {
-	bool is_maker_proven = u->states[u->count] != 0;
+	uint64_t root;
 
-	return u->taken.is_own || (s->is_proven && is_maker_proven) ||
-	    is_compared(s, u->taken.maker);
+	memcpy(&root, u->states + u->count, sizeof root);
+	return root;
 }
 
-/* From now on it makes units for the others, too. */
+/* From now on it makes units for the others, too.  What is changed here is
+ * changed by the job alone. */
 static void
-note_proven(struct share *s, uint64_t maker)
+become_proven(struct share *s, uint64_t root)
 {
-	s->compared[s->nr_compared++ % SHARE_COMPARED] = maker;
 	must(pthread_mutex_lock(&s->lock) == 0);
+	s->root = root;
 	s->is_proven = s->now->feeds = true;
 	pthread_cond_broadcast(&s->changed);
 	must(pthread_mutex_unlock(&s->lock) == 0);
+}
+
+/* By rule 2.  One that has our root has compared itself with us, or with one
+ * that has. */
+static bool
+is_trusted(struct share *s, const struct share_unit *u)
+{
+	if (u->taken.is_own)
+		return true;
+	if (root_of(u) != s->root)
+		return is_compared(s, u->taken.maker);
+	if (!s->is_proven)
+		become_proven(s, s->root);
+	return true;
+}
+
+static void
+note_compared(struct share *s, const struct share_unit *u)
+{
+	s->compared[s->nr_compared++ % SHARE_COMPARED] = u->taken.maker;
+	if (!s->is_proven)
+		become_proven(s, root_of(u));
 }
 
 static enum share_proof
@@ -147,7 +169,7 @@ prove(struct ds_loader *l, const struct share_unit *u)
 	s->counts.different += proof == DISPROVED;
 	must(pthread_mutex_unlock(&s->lock) == 0);
 	if (!trusted && proof == PROVED)
-		note_proven(s, u->taken.maker);
+		note_compared(s, u);
 	return proof;
 }
 

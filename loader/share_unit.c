@@ -234,6 +234,18 @@ feed(struct share *s)
 	must(pthread_mutex_unlock(&s->lock) == 0);
 }
 
+/* Nothing is leased there any more. */
+static bool
+is_dead(struct share *s)
+{
+	bool is;
+
+	must(pthread_mutex_lock(&s->lock) == 0);
+	is = s->now->is_dead;
+	must(pthread_mutex_unlock(&s->lock) == 0);
+	return is;
+}
+
 /* One that makes nothing for others yet (share.h, rule 2) must not wait for
  * them for ever: they may stand still, or wait for each other to begin. */
 static bool
@@ -242,14 +254,14 @@ is_patient(struct share *s, uint64_t waited_ns)
 	bool is_long = waited_ns >=
 	    PATIENCE_NS + PATIENCE_TIMES * s->made_ns;
 
-	if (s->now->feeds)
+	if (s->now->feeds && !is_dead(s))
 		return true;
 	if ((is_long && s->selfs > 0) || ds_pass_jobs(s->now->pass) <= 1)
 		feed(s);
 	return !is_long;
 }
 
-/* It is asked once for whom it waits, and for all of the wait. */
+/* It is asked for whom it waits until that is known. */
 static void
 note_wait(struct share *s, uint64_t since_ns, bool is_long)
 {
@@ -296,6 +308,15 @@ is_interrupted(struct ds_loader *l)
 	    memory_order_relaxed);
 }
 
+/* One that is alone waits for its own makers, and not at the stage.  But another
+ * that is no member may hold the lease: after a while the hub must know that
+ * somebody waits for it, and whoever waits looks whether the hub is there. */
+static unsigned
+alone_ms(uint64_t since_ns)
+{
+	return clock_now_ns() - since_ns > SHARE_SLICE_MS * NS_PER_MS;
+}
+
 /* Until there is something to say of it; -EINTR. */
 static int
 wait_and_take(struct ds_loader *l, uint64_t unit, uint64_t since_ns,
@@ -309,8 +330,8 @@ wait_and_take(struct ds_loader *l, uint64_t unit, uint64_t since_ns,
 
 		if (*own != NULL)
 			return TAKEN_OWN;
-		rc = ds_pass_take(s->now->pass, unit, is_alone ? 0 :
-		    SHARE_SLICE_MS, taken, err);
+		rc = ds_pass_take(s->now->pass, unit, is_alone ?
+		    alone_ms(since_ns) : SHARE_SLICE_MS, taken, err);
 		if (rc != DS_TAKE_WAIT)
 			return rc;
 		if (is_interrupted(l))

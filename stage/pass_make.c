@@ -334,4 +334,6 @@ ds_pass_give_up(struct ds_pass *pass, struct ds_lease *lease, unsigned how)
 	talk_give_up(pass->stage->desk->link, pass->id, lease->unit,
 	    lease->generation,
 	    how == DS_GIVE_UP_ALONE ? STAGE_ALONE : STAGE_LATER);
+	/* One that is alone at its pass neither waits nor releases. */
+	desk_sweep(pass->stage->desk);
 }

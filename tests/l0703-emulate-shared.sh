@@ -87,7 +87,7 @@ for jobs in 2 4; do
 		# The first unit each made for itself: whoever came before it stood still.
 		told job$n 's["units"] + s["units_alone"] == 26 and s["units_different"] == 0'
 		told job$n 's["units_alone"] == 1'
-		told job$n "1 <= s[\"units_compared\"] < $jobs and s[\"how\"] == (\"shared with $((n - 1)) other \" +
+		told job$n "s[\"units_compared\"] < $jobs and s[\"how\"] == (\"shared with $((n - 1)) other \" +
 		    (\"job\" if $n == 2 else \"jobs\") if $n > 1 else \"ready to share: no other job of its stream yet\")"
 	done
 	# shellcheck disable=SC2046

@@ -7,7 +7,7 @@
 
 drill_set 64
 plain_job
-unit=$((batch * 32 * 32 * 3 * 4 + batch + 1))
+unit=$((batch * 32 * 32 * 3 * 4 + batch + 8))
 
 # Room for no unit, one, too few to share, and a few; kept batches take it away.
 for budget in 1000 $((unit + 4096)) $((unit * 3)) $((unit * 4 + 16384)); do
