@@ -672,6 +672,73 @@ one_that_is_not_proven_goes_on(void **state)
 	party_leave(&p);
 }
 
+/* It leased a unit of a pass that the job is alone at, and is gone: the job has
+ * as many ahead as it wants, but not that one. */
+static void
+a_maker_that_is_gone_is_not_waited_for(void **state)
+{
+	struct ds_loader_counts c;
+	struct ds_lease lease;
+	struct ds_err err;
+	struct party p;
+
+	(void)state;
+	attend_other(&p, &jobs[0], 0);
+	assert_int_equal(ds_pass_lease(p.pass, 5000, &lease, &err), 1);
+	open_job(&jobs[1], "batch=8");
+	start_job(&jobs[1]);
+	do {
+		usleep(1000);
+		ds_loader_counts(jobs[1].loader, &c);
+	} while (c.waits_ns < 50 * UINT64_C(1000000));
+	party_leave(&p);
+	join_job(&jobs[1]);
+	check_job(&jobs[1]);
+}
+
+static unsigned
+count_kept(struct job *j)
+{
+	struct share *s = &j->loader->share;
+	unsigned nr;
+
+	pthread_mutex_lock(&s->lock);
+	nr = s->is_paused ? s->nr_kept : 0;
+	pthread_mutex_unlock(&s->lock);
+	return nr;
+}
+
+/* A job that joined late has units of the next epoch, and is busy with what it
+ * missed of its own: another that is there already is given them. */
+static void
+what_is_kept_of_the_next_epoch_can_be_had(void **state)
+{
+	char text[DS_POSITION_TEXT];
+	struct ds_err err;
+
+	(void)state;
+	open_job(&jobs[0], "batch=1");
+	train_well(&jobs[0], NR);
+	while (jobs[0].loader->given.epoch == 0)
+		train_well(&jobs[0], 1);
+	assert_int_equal(ds_loader_save(jobs[0].loader, text, &err), 0);
+	close_job(&jobs[0]);
+	open_job(&jobs[1], "batch=1");
+	train_well(&jobs[1], 40);
+	open_job(&jobs[2], "batch=1");
+	train_well(&jobs[2], 4);
+	close_job(&jobs[1]);
+	for (unsigned i = 0; i < 40 && count_kept(&jobs[2]) == 0; i++) {
+		train_well(&jobs[2], 1);
+		usleep(10000);		/* for its makers, to get ahead */
+	}
+	open_job(&jobs[3], "batch=1");
+	assert_int_equal(ds_loader_restore(jobs[3].loader, text, &err), 0);
+	train_well(&jobs[3], 10);
+	train_well(&jobs[2], UINT32_MAX);
+	check_job(&jobs[2]);
+}
+
 /* It keeps what it was given, and can close. */
 static void
 a_child_reads_what_was_held(void **state)
@@ -723,6 +790,8 @@ main(void)
 		SHARE_UNIT(each_maker_of_another_root_is_compared),
 		SHARE_UNIT(one_proof_is_enough),
 		SHARE_UNIT(one_that_is_not_proven_goes_on),
+		SHARE_UNIT(a_maker_that_is_gone_is_not_waited_for),
+		SHARE_UNIT(what_is_kept_of_the_next_epoch_can_be_had),
 		SHARE_UNIT(a_child_reads_what_was_held),
 	};
 
