@@ -71,13 +71,6 @@ answer_leased(const struct stage_lease *l, uint32_t serial, int fd)
 
 /*--- who makes -----------------------------------------------------------*/
 
-/* It may be made already, and kept until somebody else wants it. */
-static bool
-is_ones_own(const struct pass *p, const struct stage_lease *l)
-{
-	return l->is_begun && l->slot == 0 && p->line.members <= 1;
-}
-
 /* Those who are late do not count: they may have been stopped. */
 bool
 director_may_make(const struct pass *p, uint32_t threads, uint32_t *left)
@@ -87,7 +80,7 @@ director_may_make(const struct pass *p, uint32_t threads, uint32_t *left)
 	const struct stage_lease *l;
 
 	for (l = p->leases; l != NULL; l = l->next) {
-		if (is_ones_own(p, l) || director_is_overdue(p, l, now_ns) ||
+		if (director_is_overdue(p, l, now_ns) ||
 		    !line_holds(&p->line, l->unit, l->place, l->generation))
 			continue;
 		making += l->threads;

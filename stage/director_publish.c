@@ -199,9 +199,6 @@ note_made(struct pass *p, const struct stage_lease *l, uint64_t make_ns,
 	struct seated *s = p->seated[l->place];
 	uint64_t took_ns = now_ns - l->granted_ns;
 
-	/* One that is asked memory for late may have been kept for long. */
-	if (l->is_begun && took_ns > make_ns)
-		took_ns = make_ns;
 	s->made++;
 	making_note(&s->making, samples_of(p, l->unit), make_ns);
 	if (p->make_mean_ns == 0)

@@ -42,8 +42,11 @@ given() {
 
 # Two jobs, two streams each.
 for ratio in '1 1' '1 5' '5 1'; do
-	taker a "$(open A a 3)" "$(open B a $other_seed)" "turns A 1 B 1"
-	taker b "$(open A b 3)" "$(open B b $other_seed)" "turns A ${ratio% *} B ${ratio#* }"
+	rm -f a.there b.there	# both are when they go on
+	taker a "$(open A a 3)" "$(open B a $other_seed)" 'take A 1' 'touch a.there' 'await b.there' \
+	    "turns A 1 B 1"
+	taker b "$(open A b 3)" "$(open B b $other_seed)" 'take A 1' 'touch b.there' 'await a.there' \
+	    "turns A ${ratio% *} B ${ratio#* }"
 	for name in a b; do
 		end_job $name
 		given $name 3
@@ -63,7 +66,6 @@ end_job c
 given a 3
 check_jobs c inner
 # The outer iterator stood in the way of the inner one.
-expect_log 'is detached at unit [0-9]*: its own job waits for it'
 ! grep 'whose policy is' "$hub_log" || fail "a job waited for as long as its policy allows"
 
 # An epoch is left after three batches, and begun anew; a peek before it.

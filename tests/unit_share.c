@@ -322,6 +322,9 @@ parts_are_shared_too(void **state)
 		train_well(&alone, UINT32_MAX);
 		for (unsigned i = 0; i < 3; i++)
 			open_job(&jobs[i], parts[k]);
+		/* Together from the first batch on. */
+		for (unsigned i = 0; i < 3; i++)
+			train_well(&jobs[i], 1);
 		run_jobs(3);
 		for (unsigned i = 0; i < 3; i++) {
 			assert_memory_equal(&jobs[i].got, &alone.got,
