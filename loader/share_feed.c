@@ -288,6 +288,18 @@ share_wait_slice(struct share *s)
 	must(e == 0 || e == ETIMEDOUT);
 }
 
+/* The job needs no more of it. */
+static bool
+has_left(struct share *s, const struct share_pass *sp)
+{
+	bool has;
+
+	must(pthread_mutex_lock(&s->lock) == 0);
+	has = sp != s->next && (sp != s->now || s->is_paused);
+	must(pthread_mutex_unlock(&s->lock) == 0);
+	return has;
+}
+
 /* With the lock held, which is let go of meanwhile.  True: there may be more
  * to make there. */
 static bool
@@ -304,6 +316,10 @@ lease_of(struct ds_loader *l, struct share_pass *sp, unsigned wait_ms)
 	if (rc == 1 && lease.unit >= sp->info.units) {
 		ds_pass_give_up(sp->pass, &lease, DS_GIVE_UP_LATER);
 		rc = -EBADMSG;
+	}
+	if (rc == 1 && has_left(s, sp)) {
+		ds_pass_give_up(sp->pass, &lease, DS_GIVE_UP_LATER);
+		rc = 0;
 	}
 	is_leased = rc == 1;
 	if (is_leased)

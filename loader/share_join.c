@@ -236,13 +236,15 @@ void
 share_leave(struct ds_loader *l)
 {
 	struct share *s = &l->share;
+	bool was_member = s->mode == SHARE_MEMBER;
 
-	if (s->mode == SHARE_MEMBER) {
+	if (was_member)
 		share_forget_unit(l);
-		ds_pass_end(s->now->pass);
-	}
 	s->mode = SHARE_ALONE;
+	/* First: of a pass without members all can be leased again. */
 	stop_feeder(l);
+	if (was_member)
+		ds_pass_end(s->now->pass);
 }
 
 void
