@@ -65,7 +65,8 @@ end_job a
 end_job c
 given a 3
 check_jobs c inner
-# The outer iterator stood in the way of the inner one.
+# The outer iterator may stand in the way of the inner one: then it is detached at
+# once (unit_share, unit_director_wait), and never by the policy of waiting.
 ! grep 'whose policy is' "$hub_log" || fail "a job waited for as long as its policy allows"
 
 # An epoch is left after three batches, and begun anew; a peek before it.
