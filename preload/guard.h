@@ -9,7 +9,7 @@
  *  3. errno after is errno before.
  *  4. Off, the program has nothing but plain functions: unless DESTALL=1 was
  *     in the environment at the start, and always where the program has more
- *     rights than its caller (AT_SECURE).
+ *     rights than its caller (AT_SECURE), and where it is destall itself.
  */
 
 #ifndef PRELOAD_GUARD_H
@@ -22,8 +22,8 @@ struct guard {
 	int	cancel_state;
 };
 
-void guard_start(void);
-	/* On or off, by the environment. */
+void guard_start(const char *program);
+	/* On or off, by the environment and by the program's name (argv[0]). */
 
 /* Written at the start, before there is a second thread. */
 extern bool guard_is_on;

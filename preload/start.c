@@ -14,7 +14,7 @@
 __attribute__((constructor)) static void
 start(int argc, char *argv[])
 {
-	guard_start();
+	guard_start(argc > 0 ? argv[0] : NULL);
 	if (!guard_is_on)
 		return;
 	env_keep();

@@ -29,11 +29,6 @@ expect_job() {
 	    fail "$1: $2 is $(word "$1" all "$2"), not $3: $(cat "$1")"
 }
 
-# await COMMAND...: until it succeeds.
-await() {
-	until "$@"; do sleep 0.02; done
-}
-
 # bytes_of FOLDER: of all files in it.
 bytes_of() { find "$1" -type f -printf '%s\n' | awk '{ n += $1 } END { print n + 0 }'; }
 

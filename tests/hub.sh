@@ -24,6 +24,11 @@ stop_hub() {
 	[ ! -e "$DESTALL_HUB" ] || fail "the socket is still there"
 }
 
+# await COMMAND...: until it succeeds.
+await() {
+	until "$@"; do sleep 0.02; done
+}
+
 # wait_end PID: until that hub, which is no child of ours, has ended.
 wait_end() {
 	while [ -d "/proc/$1" ] && ! grep -q '^State:.Z' "/proc/$1/status" 2> /dev/null; do

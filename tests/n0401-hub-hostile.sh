@@ -9,6 +9,7 @@ hub=$(hub_pid)
 nr_fds() { ls "/proc/$hub/fd" 2> /dev/null | wc -l; }
 "$frames" watch enough > watched 2>&1 &
 watcher=$!
+await grep -q watching watched
 as_client ping 1000
 expect_status 0
 before=$(nr_fds)

@@ -12,6 +12,7 @@ start_hub
 first=$(hub_pid)
 "$frames" watch enough > watched 2>&1 &
 watcher=$!
+await grep -q watching watched
 as_client ping 1
 expect_status 0
 rm -r "$work/run/d"

@@ -67,6 +67,7 @@ if [ "$status" -eq 0 ] && ! is_sanitized; then
 	[ "$status" -eq 0 ] || fail "in 32 MiB: $status: $(cat four.out four.err hub.txt r?.txt)"
 	for i in 1 2 3 4; do check_plain r$i.txt 1 120; done
 	expect_lines four.err 1
+	! grep 'does not answer' four.err || fail "a hub that was preloaded itself waits for itself"
 	grep -q 'admission is closed at ' hub.txt || fail "admission is open: $(cat hub.txt)"
 	rm -r large
 	event 1 "hub and readers in a group of 32 MiB"

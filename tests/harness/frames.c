@@ -225,6 +225,8 @@ watch(const char *file)
 	uint64_t longest_ns = 0, before;
 	unsigned long nr = 0;
 
+	printf("watching\n");
+	fflush(stdout);
 	while (access(file, F_OK) != 0) {
 		before = clock_now_ns();
 		ping(sock);
