@@ -71,7 +71,9 @@ answer_leased(const struct stage_lease *l, uint32_t serial, int fd)
 
 /*--- who makes -----------------------------------------------------------*/
 
-/* Those who are late do not count: they may have been stopped. */
+/* Those who are late do not count: they may have been stopped.  Who is alone
+ * has nobody to leave processors to, and may have as much ahead as it likes:
+ * most of its leases are of units that it has made and keeps. */
 bool
 director_may_make(const struct pass *p, uint32_t threads, uint32_t *left)
 {
@@ -87,7 +89,8 @@ director_may_make(const struct pass *p, uint32_t threads, uint32_t *left)
 		nr++;
 	}
 	*left = making < most ? most - making : 1;
-	return nr < 2 || making + threads <= most;
+	return nr < 2 || making + threads <= most ||
+	    p->nr_seated < 2;
 }
 
 void

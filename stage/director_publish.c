@@ -192,12 +192,21 @@ samples_of(const struct pass *p, uint64_t unit)
 	return p->samples - first < p->unit ? p->samples - first : p->unit;
 }
 
+/* A unit may have been kept for long after it was made. */
+static uint64_t
+time_taken(const struct stage_lease *l, uint64_t make_ns, uint64_t now_ns)
+{
+	uint64_t took_ns = now_ns - l->granted_ns;
+
+	return took_ns / LATE_TIMES > make_ns ? make_ns * LATE_TIMES : took_ns;
+}
+
 static void
 note_made(struct pass *p, const struct stage_lease *l, uint64_t make_ns,
     uint64_t now_ns)
 {
 	struct seated *s = p->seated[l->place];
-	uint64_t took_ns = now_ns - l->granted_ns;
+	uint64_t took_ns = time_taken(l, make_ns, now_ns);
 
 	s->made++;
 	making_note(&s->making, samples_of(p, l->unit), make_ns);

@@ -142,6 +142,26 @@ few_threads_make_at_a_time(void **state)
 	assert_int_equal(stand_lease(&s[1], 0, 1).unit, 2);
 }
 
+/* There is nobody to leave processors to. */
+static void
+who_is_alone_makes_as_it_likes(void **state)
+{
+	struct granted g[3];
+
+	(void)state;
+	guests_attach(0, &wish_plain);
+	for (unsigned i = 0; i < 3; i++) {
+		g[i] = stand_lease(&s[0], 0, 4096);
+		assert_int_equal(g[i].type, MSG_STAGE_LEASED);
+	}
+	guests_attach(1, &wish_plain);
+	assert_int_equal(stand_lease(&s[1], 0, 1).why, STAGE_WAIT);
+	stand_give_up(&s[0], &g[0], STAGE_ALONE);
+	stand_give_up(&s[0], &g[1], STAGE_ALONE);
+	guest_sync(&a);
+	assert_int_equal(stand_lease(&s[1], 0, 1).unit, 3);
+}
+
 /* Two threads of one process wait at one word: each is woken for each unit. */
 static void
 threads_of_one_process_are_woken(void **state)
@@ -377,6 +397,7 @@ UNIT_MAIN(
 	GUESTS_UNIT(memory_can_come_later),
 	GUESTS_SMALL_UNIT(memory_is_within_the_budget),
 	GUESTS_UNIT(few_threads_make_at_a_time),
+	GUESTS_UNIT(who_is_alone_makes_as_it_likes),
 	GUESTS_UNIT(threads_of_one_process_are_woken),
 	GUESTS_UNIT(only_who_waits_for_it_is_woken),
 	GUESTS_UNIT(units_too_far_ahead_are_asked_for),

@@ -399,7 +399,7 @@ who_asks_for_room_late_is_not_late(void **state)
 	usleep(100000);			/* so long it takes */
 	r = stand_room(&s[0], &g, UNIT_BYTES);
 	assert_int_equal(r.type, MSG_STAGE_LEASED);
-	stand_publish(&s[0], &r, UNIT_BYTES);
+	stand_publish_after(&s[0], &r, UNIT_BYTES, 100 * NS_PER_MS);
 	guest_sync(&a);
 	assert_int_equal(stand_state(&s[1], 0), UNIT_STAGED);
 	stand_sit(&s[1], 1, 1);
@@ -412,6 +412,33 @@ who_asks_for_room_late_is_not_late(void **state)
 	usleep(200000);
 	if (clock_now_ns() - since_ns < 350 * NS_PER_MS)	/* of four times */
 		assert_int_equal(stand_works(&s[1]), works);
+}
+
+/* Who keeps a unit for itself until somebody comes has not made it all the
+ * time: others are late as soon as ever. */
+static void
+keeping_is_not_making(void **state)
+{
+	struct granted g;
+	uint64_t since_ns;
+	uint32_t works;
+
+	(void)state;
+	begin_slow_units();
+	g = stand_lease(&s[0], 0, 1);
+	usleep(500000);
+	g = stand_room(&s[0], &g, UNIT_BYTES);
+	stand_publish_after(&s[0], &g, UNIT_BYTES, NS_PER_MS);
+	guest_sync(&a);
+	stand_sit(&s[1], 1, 1);
+	assert_int_equal(stand_lease(&s[0], 0, 1).unit, 1);
+	assert_int_equal(stand_lease(&s[1], 0, 1).unit, 2);
+	since_ns = clock_now_ns();
+	works = stand_works(&s[1]);
+	stand_wait(&s[1], 1);
+	assert_int_equal(stand_lease(&s[1], 0, 1).why, STAGE_WAIT);
+	await_work(&s[1], works);
+	assert_true(clock_now_ns() - since_ns < 1500 * NS_PER_MS);
 }
 
 /*--- those who are waited for --------------------------------------------*/
@@ -612,6 +639,7 @@ UNIT_MAIN(
 	TEST(the_late_may_give_up),
 	TEST_SLOWER(what_takes_long_is_made_in_the_end),
 	TEST_SLOWER(who_asks_for_room_late_is_not_late),
+	TEST_SLOWER(keeping_is_not_making),
 	TEST(the_slow_are_detached),
 	TEST(the_slow_may_die_detached),
 	TEST(a_ghost_is_watched),

@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "hub/proto.h"
 #include "stage/director.h"
 #include "tests/harness/testhub.h"
@@ -303,13 +304,20 @@ stand_room(struct stand *s, const struct granted *g, uint64_t bytes)
 void
 stand_publish(struct stand *s, const struct granted *g, uint64_t bytes)
 {
+	stand_publish_after(s, g, bytes, NS_PER_MS);
+}
+
+void
+stand_publish_after(struct stand *s, const struct granted *g, uint64_t bytes,
+    uint64_t make_ns)
+{
 	struct wire_frame f;
 	struct wire_writer w;
 
 	write_holder(&w, &f, MSG_STAGE_PUBLISH, s, g);
 	wire_put_u64(&w, bytes);
 	wire_put_u64(&w, g->unit * 1000);	/* hash */
-	wire_put_u64(&w, 1000000);
+	wire_put_u64(&w, make_ns);
 	tell(s->guest, &w);
 }
 

@@ -79,6 +79,9 @@ struct granted stand_lease(struct stand *s, uint64_t bytes, uint32_t threads);
 struct granted stand_room(struct stand *s, const struct granted *g,
     uint64_t bytes);
 void stand_publish(struct stand *s, const struct granted *g, uint64_t bytes);
+void stand_publish_after(struct stand *s, const struct granted *g,
+    uint64_t bytes, uint64_t make_ns);
+	/* The same, of one who says that making it took so long. */
 void stand_give_up(struct stand *s, const struct granted *g, uint32_t how);
 void stand_tell(struct stand *s, uint16_t type);	/* NEWS, END, LEAVE */
 int stand_map(struct stand *s, uint32_t slot, uint64_t *room);
