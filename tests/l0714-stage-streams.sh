@@ -56,17 +56,20 @@ done
 expect_log 'is detached at unit [0-9]*: jobs wait for each other in a circle'
 
 # Within each epoch of one, an epoch of another iterator over the same stream;
-# and beside it a job that has only one.
+# and beside it a job that has only one, there before they go on.
+rm -f a.there c.there
 taker a "$(open A a 3)" "open B $job_set $loader seed=3 ledger=inner.ledger" \
-    'take A 3' 'epoch B' 'epoch A' 'take A 1' 'epoch B' 'rest A'
+    'take A 1' 'touch a.there' 'await c.there' 'take A 2' 'epoch B' 'epoch A' 'take A 1' 'epoch B' 'rest A'
+taker c "$(open A c 3)" 'take A 1' 'touch c.there' 'await a.there' 'rest A'
 job_options="--epochs 2 --seed 3"
-start_job c
 end_job a
 end_job c
 given a 3
-check_jobs c inner
-# The outer iterator may stand in the way of the inner one: then it is detached at
-# once (unit_share, unit_director_wait), and never by the policy of waiting.
+given c 3
+check_jobs inner
+# The outer iterator stands in the way of the inner one: it is detached at once,
+# and never by the policy of waiting.
+expect_log 'is detached at unit [0-9]*: its own job waits for it'
 ! grep 'whose policy is' "$hub_log" || fail "a job waited for as long as its policy allows"
 
 # An epoch is left after three batches, and begun anew; a peek before it.
