@@ -24,6 +24,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/crash.h"
 #include "base/must.h"
 #include "loader/loader.h"
 
@@ -110,6 +111,8 @@ share_keep(struct ds_loader *l, struct batch *b)
 	must(pthread_mutex_unlock(&s->lock) == 0);
 	if (!is_kept)
 		drop(l, b);
+	else
+		(void)crash_point("own.kept");
 }
 
 /* With the lock held. */
@@ -174,7 +177,7 @@ publish_copy(struct ds_loader *l, struct batch *b)
 
 	if (share_find_room(l, b->lease->pass, lease, bytes) != 1)
 		return;
-	if (lease->room < bytes) {
+	if (lease->room < bytes || crash_point("own.room") < 0) {
 		ds_pass_give_up(b->lease->pass->pass, lease, DS_GIVE_UP_LATER);
 		return;
 	}

@@ -141,9 +141,11 @@ expect_refused() {
 	expect_no_out
 }
 
+is_stopped() { grep -q '^State:.T' "/proc/$1/status" 2> /dev/null; }
+
 # wait_stopped PID: until a crash point has stopped it.
 wait_stopped() {
-	until grep -q '^State:.T' "/proc/$1/status" 2> /dev/null; do
+	until is_stopped "$1"; do
 		kill -0 "$1" 2> /dev/null || fail "process $1 has ended, and was not stopped"
 		sleep 0.01
 	done

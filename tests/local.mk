@@ -322,7 +322,8 @@ scenarios = \
 	%D%/x0802-stage-kill.sh \
 	%D%/x0803-stage-all-killed.sh \
 	%D%/x0804-stage-hub.sh \
-	%D%/x0805-stage-zombie.sh
+	%D%/x0805-stage-zombie.sh \
+	%D%/x0806-stage-kept.sh
 # end of scenarios
 dist_check_SCRIPTS += $(scenarios)
 TESTS += $(scenarios)
