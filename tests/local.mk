@@ -91,6 +91,8 @@ unit_tests = \
 	%D%/unit_loader_own \
 	%D%/unit_loader_cached \
 	%D%/unit_share \
+	%D%/unit_share_own \
+	%D%/unit_share_prove \
 	%D%/unit_maps \
 	%D%/unit_maps_written \
 	%D%/unit_emulate_touch \
@@ -164,7 +166,10 @@ stagehub = $(testhub) %D%/harness/stagehub.c %D%/harness/stagehub.h \
 parties = $(stagehub) %D%/harness/parties.c %D%/harness/parties.h
 %C%_unit_stage_SOURCES = %D%/unit_stage.c $(parties)
 %C%_unit_stage_others_SOURCES = %D%/unit_stage_others.c $(parties)
-%C%_unit_share_SOURCES = %D%/unit_share.c $(stagehub) $(pictures)
+sharers = $(stagehub) $(pictures) %D%/harness/sharers.c %D%/harness/sharers.h
+%C%_unit_share_SOURCES = %D%/unit_share.c $(sharers)
+%C%_unit_share_own_SOURCES = %D%/unit_share_own.c $(sharers)
+%C%_unit_share_prove_SOURCES = %D%/unit_share_prove.c $(sharers)
 %C%_unit_stage_jobs_SOURCES = %D%/unit_stage_jobs.c $(stagehub)
 TESTS += $(unit_tests)
 endif
