@@ -55,7 +55,9 @@ unit_tests = \
 	%D%/unit_job \
 	%D%/unit_hub \
 	%D%/unit_clients \
+	%D%/unit_link_hello \
 	%D%/unit_link \
+	%D%/unit_link_program \
 	%D%/unit_spawn \
 	%D%/unit_source_dir \
 	%D%/unit_source_tar \
@@ -145,6 +147,10 @@ check_PROGRAMS += $(unit_tests)
 slotshub = %D%/harness/slotshub.c %D%/harness/slotshub.h
 %C%_unit_slots_SOURCES = %D%/unit_slots.c $(slotshub)
 %C%_unit_slots_churn_SOURCES = %D%/unit_slots_churn.c $(slotshub)
+linkhub = %D%/harness/linkhub.c %D%/harness/linkhub.h
+%C%_unit_link_hello_SOURCES = %D%/unit_link_hello.c $(linkhub)
+%C%_unit_link_SOURCES = %D%/unit_link.c $(linkhub)
+%C%_unit_link_program_SOURCES = %D%/unit_link_program.c $(linkhub)
 testhub = %D%/harness/testhub.c %D%/harness/testhub.h
 %C%_unit_hub_SOURCES = %D%/unit_hub.c $(testhub)
 %C%_unit_clients_SOURCES = %D%/unit_clients.c $(testhub)
