@@ -147,13 +147,15 @@ check_PROGRAMS += $(unit_tests)
 slotshub = %D%/harness/slotshub.c %D%/harness/slotshub.h
 %C%_unit_slots_SOURCES = %D%/unit_slots.c $(slotshub)
 %C%_unit_slots_churn_SOURCES = %D%/unit_slots_churn.c $(slotshub)
+%C%_unit_wire_SOURCES = %D%/unit_wire.c %D%/harness/packet.h
 linkhub = %D%/harness/linkhub.c %D%/harness/linkhub.h
 %C%_unit_link_hello_SOURCES = %D%/unit_link_hello.c $(linkhub)
 %C%_unit_link_SOURCES = %D%/unit_link.c $(linkhub)
 %C%_unit_link_program_SOURCES = %D%/unit_link_program.c $(linkhub)
 testhub = %D%/harness/testhub.c %D%/harness/testhub.h
 %C%_unit_hub_SOURCES = %D%/unit_hub.c $(testhub)
-%C%_unit_clients_SOURCES = %D%/unit_clients.c $(testhub)
+%C%_unit_clients_SOURCES = %D%/unit_clients.c $(testhub) \
+	%D%/harness/packet.h
 guest = $(testhub) %D%/harness/guest.c %D%/harness/guest.h \
 	%D%/harness/guests.c %D%/harness/guests.h
 %C%_unit_director_SOURCES = %D%/unit_director.c $(guest)
