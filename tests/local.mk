@@ -55,7 +55,9 @@ unit_tests = \
 	%D%/unit_job \
 	%D%/unit_hub \
 	%D%/unit_clients \
+	%D%/unit_link_hello \
 	%D%/unit_link \
+	%D%/unit_link_program \
 	%D%/unit_spawn \
 	%D%/unit_source_dir \
 	%D%/unit_source_tar \
@@ -91,6 +93,8 @@ unit_tests = \
 	%D%/unit_loader_own \
 	%D%/unit_loader_cached \
 	%D%/unit_share \
+	%D%/unit_share_own \
+	%D%/unit_share_prove \
 	%D%/unit_maps \
 	%D%/unit_maps_written \
 	%D%/unit_emulate_touch \
@@ -143,9 +147,15 @@ check_PROGRAMS += $(unit_tests)
 slotshub = %D%/harness/slotshub.c %D%/harness/slotshub.h
 %C%_unit_slots_SOURCES = %D%/unit_slots.c $(slotshub)
 %C%_unit_slots_churn_SOURCES = %D%/unit_slots_churn.c $(slotshub)
+%C%_unit_wire_SOURCES = %D%/unit_wire.c %D%/harness/packet.h
+linkhub = %D%/harness/linkhub.c %D%/harness/linkhub.h
+%C%_unit_link_hello_SOURCES = %D%/unit_link_hello.c $(linkhub)
+%C%_unit_link_SOURCES = %D%/unit_link.c $(linkhub)
+%C%_unit_link_program_SOURCES = %D%/unit_link_program.c $(linkhub)
 testhub = %D%/harness/testhub.c %D%/harness/testhub.h
 %C%_unit_hub_SOURCES = %D%/unit_hub.c $(testhub)
-%C%_unit_clients_SOURCES = %D%/unit_clients.c $(testhub)
+%C%_unit_clients_SOURCES = %D%/unit_clients.c $(testhub) \
+	%D%/harness/packet.h
 guest = $(testhub) %D%/harness/guest.c %D%/harness/guest.h \
 	%D%/harness/guests.c %D%/harness/guests.h
 %C%_unit_director_SOURCES = %D%/unit_director.c $(guest)
@@ -164,7 +174,10 @@ stagehub = $(testhub) %D%/harness/stagehub.c %D%/harness/stagehub.h \
 parties = $(stagehub) %D%/harness/parties.c %D%/harness/parties.h
 %C%_unit_stage_SOURCES = %D%/unit_stage.c $(parties)
 %C%_unit_stage_others_SOURCES = %D%/unit_stage_others.c $(parties)
-%C%_unit_share_SOURCES = %D%/unit_share.c $(stagehub) $(pictures)
+sharers = $(stagehub) $(pictures) %D%/harness/sharers.c %D%/harness/sharers.h
+%C%_unit_share_SOURCES = %D%/unit_share.c $(sharers)
+%C%_unit_share_own_SOURCES = %D%/unit_share_own.c $(sharers)
+%C%_unit_share_prove_SOURCES = %D%/unit_share_prove.c $(sharers)
 %C%_unit_stage_jobs_SOURCES = %D%/unit_stage_jobs.c $(stagehub)
 TESTS += $(unit_tests)
 endif

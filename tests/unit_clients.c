@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "hub/proto.h"
+#include "tests/harness/packet.h"
 #include "tests/harness/testhub.h"
 #include "tests/harness/unit.h"
 
@@ -163,24 +164,10 @@ a_version_without_end_is_malformed(void **state)
 static void
 send_fds(int sock, unsigned nr)
 {
-	union {
-		struct cmsghdr head;
-		char bytes[CMSG_SPACE(250 * sizeof(int))];
-	} control;
 	struct wire_head head = { WIRE_MAGIC, WIRE_PROTOCOL, MSG_PING, 0, 1 };
-	struct iovec iov = { &head, sizeof head };
-	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1,
-		.msg_control = &control,
-		.msg_controllen = CMSG_SPACE(nr * sizeof(int)) };
 
-	memset(&control, 0, sizeof control);
-	control.head.cmsg_level = SOL_SOCKET;
-	control.head.cmsg_type = SCM_RIGHTS;
-	control.head.cmsg_len = CMSG_LEN(nr * sizeof(int));
-	for (unsigned i = 0; i < nr; i++)
-		memcpy(CMSG_DATA(&control.head) + i * sizeof(int), &sock,
-		    sizeof sock);
-	assert_int_equal(sendmsg(sock, &msg, 0), (ssize_t)sizeof head);
+	assert_int_equal(packet_send(sock, &head, sizeof head, sock, nr),
+	    (ssize_t)sizeof head);
 }
 
 /* Unasked descriptors are closed; too many of them are malformed. */

@@ -37,10 +37,7 @@ leased_in_order(void **state)
 	uint32_t a, b, g;
 
 	(void)state;
-	testline_start(3, 8, 0);
-	a = testline_attach(1);
-	b = testline_attach(2);
-	testline_begin(a, 0);
+	a = testline_start_two(3, 8, &b);
 	g = testline_lease(a, 0);
 	assert_true(line_holds(&line, 0, a, g));
 	assert_false(line_holds(&line, 0, b, g));
@@ -135,9 +132,7 @@ far_behind_is_one_step(void **state)
 	uint32_t a;
 
 	(void)state;
-	testline_start(UINT64_C(1) << 40, 4, 0);
-	a = testline_attach(1);
-	testline_begin(a, 0);
+	a = testline_start_one(UINT64_C(1) << 40, 4);
 	testline_make(a, 0);
 	testline_lease(a, 1);
 	testline_progress(a, UINT64_C(1) << 39, UINT64_C(1) << 39, LINE_ANY);
@@ -155,10 +150,7 @@ given_up(void **state)
 	uint32_t a, b, g;
 
 	(void)state;
-	testline_start(4, 4, 0);
-	a = testline_attach(1);
-	b = testline_attach(2);
-	testline_begin(a, 0);
+	a = testline_start_two(4, 4, &b);
 	g = testline_lease(a, 0);
 	assert_int_equal(line_give_up(&line, 0, b, g, true), -ESTALE);
 	assert_int_equal(line_give_up(&line, 0, a, g, false), 0);
@@ -183,9 +175,7 @@ retired_while_leased(void **state)
 	uint32_t a, g;
 
 	(void)state;
-	testline_start(9, 2, 0);
-	a = testline_attach(1);
-	testline_begin(a, 0);
+	a = testline_start_one(9, 2);
 	g = testline_lease(a, 0);
 	testline_progress(a, 1, 1, LINE_ANY);
 	assert_true(line_retire(&line));
@@ -202,10 +192,8 @@ the_window_may_change(void **state)
 	uint32_t a, g;
 
 	(void)state;
-	testline_start(99, 4, 0);
+	a = testline_start_one(99, 4);
 	line.ahead = 99;
-	a = testline_attach(1);
-	testline_begin(a, 0);
 	testline_make(a, 0);
 	testline_make(a, 1);
 	g = testline_lease(a, 2);
@@ -228,9 +216,7 @@ generations_go_on(void **state)
 	uint32_t a, g;
 
 	(void)state;
-	testline_start(99, 1, 0);
-	a = testline_attach(1);
-	testline_begin(a, 0);
+	a = testline_start_one(99, 1);
 	for (unsigned u = 0; u < RING; u++) {
 		testline_make(a, u);
 		testline_progress(a, u + 1, u + 1, LINE_ANY);
@@ -251,10 +237,7 @@ the_late_one_is_replaced(void **state)
 	uint32_t a, b, old, g;
 
 	(void)state;
-	testline_start(20, 4, 0);
-	a = testline_attach(1);
-	b = testline_attach(2);
-	testline_begin(a, 0);
+	a = testline_start_two(20, 4, &b);
 	old = testline_lease(b, 0);
 	g = testline_lease(b, 1);
 	assert_int_equal(line_call_late(&line, 0), 0);
@@ -287,10 +270,7 @@ the_first_late_one_first(void **state)
 	uint32_t a, b;
 
 	(void)state;
-	testline_start(20, 4, 0);
-	a = testline_attach(1);
-	b = testline_attach(2);
-	testline_begin(a, 0);
+	a = testline_start_two(20, 4, &b);
 	testline_begin(b, 0);
 	testline_lease(a, 0);
 	testline_lease(a, 1);

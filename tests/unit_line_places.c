@@ -67,10 +67,7 @@ begins_further_on(void **state)
 	uint32_t a, b;
 
 	(void)state;
-	testline_start(100, 4, 0);
-	a = testline_attach(1);
-	b = testline_attach(2);
-	testline_begin(a, 0);
+	a = testline_start_two(100, 4, &b);
 	for (unsigned u = 0; u < 4; u++)
 		testline_make(a, u);
 	testline_progress(a, 4, 2, LINE_ANY);
@@ -175,10 +172,7 @@ pins_of_the_detached(void **state)
 	uint32_t a, b, g;
 
 	(void)state;
-	testline_start(20, 4, 0);
-	a = testline_attach(1);
-	b = testline_attach(2);
-	testline_begin(a, 0);
+	a = testline_start_two(20, 4, &b);
 	testline_begin(b, 0);
 	testline_make(a, 0);
 	testline_make(a, 1);

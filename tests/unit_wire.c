@@ -18,6 +18,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include "tests/harness/packet.h"
 #include "tests/harness/unit.h"
 
 #define TYPE	7u
@@ -162,27 +163,10 @@ descriptors_travel(void **state)
 	}
 }
 
-/* Sends bytes and descriptors as a stranger would, by no rule of ours. */
 static void
 send_raw(const void *bytes, size_t len, unsigned nr_fds)
 {
-	struct iovec iov = { (void *)(uintptr_t)bytes, len };
-	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1 };
-	size_t size = nr_fds * sizeof(int);
-	struct cmsghdr *c = calloc(1, CMSG_SPACE(FDS_HOSTILE * sizeof(int)));
-
-	if (nr_fds > 0) {
-		int *fds = (int *)(void *)CMSG_DATA(c);
-
-		msg.msg_control = c;
-		msg.msg_controllen = CMSG_SPACE(size);
-		*c = (struct cmsghdr){ .cmsg_level = SOL_SOCKET,
-		    .cmsg_type = SCM_RIGHTS, .cmsg_len = CMSG_LEN(size) };
-		for (unsigned i = 0; i < nr_fds; i++)
-			fds[i] = ours;
-	}
-	assert_int_equal(sendmsg(ours, &msg, MSG_NOSIGNAL), len);
-	free(c);
+	assert_int_equal(packet_send(ours, bytes, len, ours, nr_fds), len);
 }
 
 /* Every one is refused, its descriptors are closed (the check for leaks tells),

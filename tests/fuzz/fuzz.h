@@ -11,10 +11,12 @@
 #ifndef FUZZ_FUZZ_H
 #define FUZZ_FUZZ_H
 
+#include <fcntl.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/err.h"
 #include "base/must.h"
@@ -51,6 +53,30 @@ fuzz_text(const uint8_t *bytes, size_t len)
 		memcpy(text, bytes, len);
 	text[len] = '\0';
 	return text;
+}
+
+/* A descriptor of no use, opened once. */
+static inline int
+fuzz_null(void)
+{
+	static int null;
+
+	if (null > 0)
+		return null;
+	null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	must(null > 0);
+	return null;
+}
+
+/* The descriptor that would be opened next: it grows when one leaks. */
+static inline int
+fuzz_next_fd(void)
+{
+	int fd = dup(fuzz_null());
+
+	must(fd >= 0);
+	close(fd);
+	return fd;
 }
 
 /* A failure has its code and one terminated, non-empty sentence. */

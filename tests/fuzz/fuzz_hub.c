@@ -13,22 +13,17 @@
 #include <config.h>
 
 #include <errno.h>
-#include <fcntl.h>
-#include <sys/epoll.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include "hub/clients.h"
-#include "hub/hub_state.h"
 #include "hub/proto.h"
 #include "tests/fuzz/fuzz.h"
+#include "tests/harness/packet.h"
+#include "tests/harness/turnhub.h"
 
 #define FDS_MAX	5u
 
 const char fuzz_name[] = "hub";
 
-static struct hub hub;
-static int null;
 static unsigned nr_gone, nr_welcome;
 
 /*--- a module that believes nothing --------------------------------------*/
@@ -73,50 +68,7 @@ static const struct hub_module module = {
 
 static const struct hub_module *const modules[] = { &module, NULL };
 
-/*--- the hub, as far as clients see it -----------------------------------*/
-
-static void
-open_once(void)
-{
-	if (null > 0)
-		return;
-	null = open("/dev/null", O_RDWR | O_CLOEXEC);
-	must(null > 0);
-	hub.magic = HUB_MAGIC;
-	hub.modules = modules;
-	hub.nr_started = 1;
-	must(loop_new(&hub.loop, NULL) == 0);
-	must(log_new(&hub.log, null, LOG_ERROR, NULL) == 0);	/* no file */
-	must(clients_init(&hub.clients, hub.loop, hub.log, NULL) == 0);
-	hub.clients.control = null;
-	hub.clients.generation = 1;
-	hub.clients.frame = hub_take_frame;
-	hub.clients.gone = hub_client_gone;
-	hub.clients.arg = &hub;
-}
-
-static void
-send_packet(int sock, const void *packet, size_t len, unsigned nr_fds)
-{
-	union {
-		struct cmsghdr head;
-		char bytes[CMSG_SPACE(FDS_MAX * sizeof(int))];
-	} control = { .bytes = { 0 } };
-	struct iovec iov = { (void *)(uintptr_t)packet, len };
-	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1 };
-
-	if (nr_fds > 0) {
-		msg.msg_control = &control;
-		msg.msg_controllen = CMSG_SPACE(nr_fds * sizeof(int));
-		control.head.cmsg_level = SOL_SOCKET;
-		control.head.cmsg_type = SCM_RIGHTS;
-		control.head.cmsg_len = CMSG_LEN(nr_fds * sizeof(int));
-		for (unsigned i = 0; i < nr_fds; i++)
-			memcpy(CMSG_DATA(&control.head) + i * sizeof(int),
-			    &null, sizeof null);
-	}
-	(void)sendmsg(sock, &msg, MSG_NOSIGNAL);
-}
+/*--- its client ----------------------------------------------------------*/
 
 static void
 put_right(uint8_t *packet, size_t len)
@@ -137,26 +89,18 @@ static void
 read_answers(int sock)
 {
 	struct wire_frame f;
-	struct ds_err err;
-	int rc;
 
-	while ((rc = wire_recv(sock, &f, &err)) == 1) {
+	while (turnhub_recv(sock, &f) == 1) {
 		if (f.head.type == MSG_WELCOME)
 			nr_welcome++;
 		wire_close_fds(&f);
 	}
-	must(rc == 0 || rc == -EAGAIN || rc == -ECONNRESET);
 }
 
 static void
 take_turn(int sock)
 {
-	for (unsigned i = 0; i < CLIENTS_SLOTS; i++) {
-		struct client *c = hub.clients.slots[i];
-
-		if (c != NULL && !c->is_last)
-			client_ready(c, EPOLLIN);
-	}
+	turnhub_take_turn();
 	read_answers(sock);
 }
 
@@ -164,11 +108,8 @@ static void
 say_hello(int sock)
 {
 	struct wire_frame f;
-	struct wire_writer w;
 
-	wire_write(&w, &f, MSG_HELLO, 1);
-	wire_put_bytes(&w, PACKAGE_VERSION, strlen(PACKAGE_VERSION));
-	wire_put_u64(&w, 1);
+	turnhub_write_hello(&f, 1, 1);
 	must(wire_send(sock, &f, NULL) == 0);
 	take_turn(sock);
 	must(nr_welcome == 1);
@@ -187,7 +128,7 @@ play(int sock, const uint8_t *bytes, size_t len)
 		want = want < len ? want : len;
 		packet = fuzz_copy(bytes, want);
 		put_right(packet, want);
-		send_packet(sock, packet, want, nr_fds);
+		(void)packet_send(sock, packet, want, fuzz_null(), nr_fds);
 		free(packet);
 		bytes += want;
 		len -= want;
@@ -195,32 +136,21 @@ play(int sock, const uint8_t *bytes, size_t len)
 	}
 }
 
-static int
-next_fd(void)
-{
-	int fd = dup(null);
-
-	must(fd >= 0);
-	close(fd);
-	return fd;
-}
-
 int
 LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 {
-	int ends[2], before;
+	int sock, before;
 
-	open_once();
-	before = next_fd();
+	turnhub_open(modules, fuzz_null());
+	hub.nr_started = 1;
+	before = fuzz_next_fd();
 	nr_gone = nr_welcome = 0;
-	must(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC,
-	    0, ends) == 0);
-	must(clients_adopt(&hub.clients, ends[0], 0) != NULL);
+	sock = turnhub_adopt();
 	if (len > 0 && bytes[0] % 2 == 1)
-		say_hello(ends[1]);
+		say_hello(sock);
 	if (len > 0)
-		play(ends[1], bytes + 1, len - 1);
-	close(ends[1]);
+		play(sock, bytes + 1, len - 1);
+	close(sock);
 	for (unsigned i = 0; i < CLIENTS_SLOTS; i++) {
 		if (hub.clients.slots[i] != NULL)
 			clients_reap(hub.clients.slots[i]);
@@ -228,6 +158,6 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 	must(hub.clients.first_last == NULL);	/* it reads its answers */
 	must(hub.clients.nr == 0 && hub.clients.nr_strangers == 0);
 	must(nr_welcome <= 1 && nr_gone == nr_welcome);
-	must(next_fd() == before);
+	must(fuzz_next_fd() == before);
 	return 0;
 }

@@ -19,20 +19,16 @@
 #include <config.h>
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdbool.h>
-#include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "hub/clients.h"
-#include "hub/hub_state.h"
 #include "hub/proto.h"
 #include "stage/director.h"
 #include "tests/fuzz/fuzz.h"
+#include "tests/harness/turnhub.h"
 
 #define CLIENTS		3u
 #define SEATS		16u
@@ -53,11 +49,9 @@ struct guest {
 	uint32_t	generation, slot;
 };
 
-static struct hub hub;
 static const struct hub_options options = { .stage_bytes = BUDGET,
 	.log = LOG_ERROR };
 static const struct hub_module *const modules[] = { &director_module, NULL };
-static int null;
 static uint64_t now_ns;
 static struct guest guests[CLIENTS];
 static struct seat *seats[SEATS];
@@ -127,23 +121,12 @@ help(void)
 static void
 open_once(void)
 {
-	if (null > 0)
+	if (hub.magic == HUB_MAGIC)
 		return;
-	null = open("/dev/null", O_RDWR | O_CLOEXEC);
-	must(null > 0);
 	clock_replace(tell_time, NULL);
-	hub.magic = HUB_MAGIC;
+	turnhub_open(modules, fuzz_null());
 	hub.options = &options;
 	hub.generation = 1;
-	hub.modules = modules;
-	must(loop_new(&hub.loop, NULL) == 0);
-	must(log_new(&hub.log, null, LOG_ERROR, NULL) == 0);	/* no file */
-	must(clients_init(&hub.clients, hub.loop, hub.log, NULL) == 0);
-	hub.clients.control = null;
-	hub.clients.generation = 1;
-	hub.clients.frame = hub_take_frame;
-	hub.clients.gone = hub_client_gone;
-	hub.clients.arg = &hub;
 }
 
 /* Rule 1. */
@@ -196,12 +179,10 @@ static void
 read_answers(struct guest *g)
 {
 	struct wire_frame f;
-	struct ds_err err;
 	int rc;
 
-	while ((rc = wire_recv(g->sock, &f, &err)) == 1)
+	while ((rc = turnhub_recv(g->sock, &f)) == 1)
 		note_answer(g, &f);
-	must(rc == 0 || rc == -EAGAIN || rc == -ECONNRESET);
 	if (rc != -EAGAIN) {
 		close(g->sock);		/* it was expelled */
 		*g = (struct guest){ 0 };
@@ -212,12 +193,7 @@ read_answers(struct guest *g)
 static void
 take_turns(void)
 {
-	for (unsigned i = 0; i < CLIENTS_SLOTS && hub.clients.nr > 0; i++) {
-		struct client *c = hub.clients.slots[i];
-
-		if (c != NULL && !c->is_last)
-			client_ready(c, EPOLLIN);
-	}
+	turnhub_take_turn();
 	while (hub.clients.first_last != NULL) {
 		struct client *c = hub.clients.first_last;
 		eventfd_t one;
@@ -250,17 +226,9 @@ static void
 join(struct guest *g, uint64_t job)
 {
 	struct wire_frame f;
-	struct wire_writer w;
-	int ends[2];
 
-	must(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC,
-	    0, ends) == 0);
-	must(clients_adopt(&hub.clients, ends[0], 0) != NULL);
-	*g = (struct guest){ .sock = ends[1] };
-	wire_write(&w, &f, MSG_HELLO, SERIAL);
-	wire_put_bytes(&w, PACKAGE_VERSION, strlen(PACKAGE_VERSION));
-	wire_put_u64(&w, job);
-	must(wire_write_end(&w));
+	*g = (struct guest){ .sock = turnhub_adopt() };
+	turnhub_write_hello(&f, SERIAL, job);
 	say(g, &f);
 }
 
@@ -488,16 +456,6 @@ take_step(struct input *in)
 
 /*--- all of it -----------------------------------------------------------*/
 
-static int
-next_fd(void)
-{
-	int fd = dup(null);
-
-	must(fd >= 0);
-	close(fd);
-	return fd;
-}
-
 /* Rule 2.  This process is every client's, and lives on: so they leave ghosts,
  * which go with the hub. */
 static void
@@ -524,7 +482,7 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 	int before;
 
 	open_once();
-	before = next_fd();
+	before = fuzz_next_fd();
 	now_ns = NS_PER_S;
 	hub.machine = (struct machine){ .has_cgroup = false };
 	must(director_module.start(&hub.states[0], &hub, NULL) == 0);
@@ -532,6 +490,6 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 	for (unsigned i = 0; i < STEPS && in.left > 0; i++)
 		take_step(&in);
 	end_all();
-	must(next_fd() == before);
+	must(fuzz_next_fd() == before);
 	return 0;
 }

@@ -9,66 +9,28 @@
 #include <config.h>
 
 #include <errno.h>
-#include <fcntl.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include "base/wire.h"
 #include "tests/fuzz/fuzz.h"
+#include "tests/harness/packet.h"
 
 #define FDS_SENT	8u
 
 const char fuzz_name[] = "wire";
 
-static int sender, receiver, null;
+static int sender, receiver;
 
 static void
 open_once(void)
 {
 	int fds[2];
 
-	if (null > 0)
+	if (receiver > 0)
 		return;
 	must(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds) == 0);
 	sender = fds[0];
 	receiver = fds[1];
-	null = open("/dev/null", O_RDWR | O_CLOEXEC);
-	must(null > 0);
-}
-
-static void
-send_raw(uint8_t *packet, size_t len, unsigned nr_fds)
-{
-	union {
-		struct cmsghdr head;
-		char bytes[CMSG_SPACE(FDS_SENT * sizeof(int))];
-	} control = { .bytes = { 0 } };
-	struct iovec iov = { packet, len };
-	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1 };
-	int fds[FDS_SENT];
-
-	for (unsigned i = 0; i < FDS_SENT; i++)
-		fds[i] = null;
-	if (nr_fds > 0) {
-		msg.msg_control = &control;
-		msg.msg_controllen = CMSG_SPACE(nr_fds * sizeof(int));
-		control.head.cmsg_level = SOL_SOCKET;
-		control.head.cmsg_type = SCM_RIGHTS;
-		control.head.cmsg_len = CMSG_LEN(nr_fds * sizeof(int));
-		memcpy(CMSG_DATA(&control.head), fds, nr_fds * sizeof(int));
-	}
-	must(sendmsg(sender, &msg, 0) == (ssize_t)len);
-}
-
-/* The descriptor that would be opened next: it grows when one leaks. */
-static int
-next_fd(void)
-{
-	int fd = dup(null);
-
-	must(fd >= 0);
-	close(fd);
-	return fd;
 }
 
 /* Is it what it says it is?  By the layout on the wire, not by wire_check(). */
@@ -177,13 +139,14 @@ receive(uint8_t *packet, size_t len, unsigned nr_fds, const uint8_t *script,
 {
 	static struct wire_frame f;
 	struct ds_err err;
-	int before = next_fd(), good = is_frame(packet, len);
+	int before = fuzz_next_fd(), good = is_frame(packet, len);
 	int rc = wire_check(packet, len, &err);
 
 	must(rc == (good ? 0 : -EBADMSG));
 	if (rc < 0)
 		fuzz_check_error(&err, rc);
-	send_raw(packet, len, nr_fds);
+	must(packet_send(sender, packet, len, fuzz_null(), nr_fds) ==
+	    (ssize_t)len);
 	rc = wire_recv(receiver, &f, &err);
 	if (len == 0 && nr_fds <= WIRE_FDS_MAX)
 		must(rc == 0);
@@ -197,7 +160,7 @@ receive(uint8_t *packet, size_t len, unsigned nr_fds, const uint8_t *script,
 		walk(&f, script, nr_steps);
 	}
 	wire_close_fds(&f);
-	must(next_fd() == before);
+	must(fuzz_next_fd() == before);
 }
 
 int

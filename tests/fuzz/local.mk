@@ -32,6 +32,11 @@ else
 fuzz_ldadd = libreplay.la libhost.la
 TESTS += $(fuzz_targets)
 endif
+packet = tests/harness/packet.h
+turnhub = tests/harness/turnhub.c tests/harness/turnhub.h
+%C%_fuzz_wire_SOURCES = %D%/fuzz_wire.c $(packet)
+%C%_fuzz_hub_SOURCES = %D%/fuzz_hub.c $(packet) $(turnhub)
+%C%_fuzz_stage_SOURCES = %D%/fuzz_stage.c $(turnhub)
 %C%_fuzz_parse_LDADD = $(fuzz_ldadd)
 %C%_fuzz_args_LDADD = $(fuzz_ldadd)
 %C%_fuzz_json_LDADD = $(fuzz_ldadd)

@@ -39,6 +39,7 @@
 #include "base/wire.h"
 #include "hub/control.h"
 #include "hub/proto.h"
+#include "tests/harness/packet.h"
 
 #define WAIT_MS	30000
 #define FDS	250
@@ -313,26 +314,11 @@ crowd(unsigned nr)
 /*--- hostile -------------------------------------------------------------*/
 
 static void
-send_fds(int sock, unsigned nr)
+send_fds(int sock)
 {
-	union {
-		struct cmsghdr head;
-		char bytes[CMSG_SPACE(FDS * sizeof(int))];
-	} control;
 	struct wire_head head = { WIRE_MAGIC, WIRE_PROTOCOL, MSG_PING, 0, 1 };
-	struct iovec iov = { &head, sizeof head };
-	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1,
-		.msg_control = &control,
-		.msg_controllen = CMSG_SPACE(nr * sizeof(int)) };
 
-	memset(&control, 0, sizeof control);
-	control.head.cmsg_level = SOL_SOCKET;
-	control.head.cmsg_type = SCM_RIGHTS;
-	control.head.cmsg_len = CMSG_LEN(nr * sizeof(int));
-	for (unsigned i = 0; i < nr; i++)
-		memcpy(CMSG_DATA(&control.head) + i * sizeof(int), &sock,
-		    sizeof sock);
-	if (sendmsg(sock, &msg, 0) < 0)
+	if (packet_send(sock, &head, sizeof head, sock, FDS) < 0)
 		die("sendmsg");
 }
 
@@ -364,7 +350,7 @@ attack(const char *how)
 	else if (strcmp(how, "cut") == 0)
 		(void)send(sock, &cut, sizeof cut, MSG_NOSIGNAL);
 	else if (strcmp(how, "fds") == 0)
-		send_fds(sock, FDS);
+		send_fds(sock);
 	else if (strcmp(how, "deaf") == 0)
 		while (send_type(sock, MSG_PING))
 			continue;

@@ -58,6 +58,7 @@ check_PROGRAMS += $(harness_programs)
 %C%_fields_SOURCES = %D%/fields.c %D%/fields.h %D%/fields_ask.c \
 	%D%/fields_open.c %D%/fields_copies.c
 %C%_fields_LDADD =
+%C%_frames_SOURCES = %D%/frames.c %D%/packet.h
 %C%_frames_LDADD = libhost.la
 %C%_labeled_LDADD = libloader.la
 %C%_leaser_LDADD = libhost.la

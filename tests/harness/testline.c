@@ -73,6 +73,25 @@ testline_begin(uint32_t p, uint64_t at)
 }
 
 uint32_t
+testline_start_two(uint64_t nr_units, uint64_t window, uint32_t *b)
+{
+	uint32_t a;
+
+	testline_start(nr_units, window, 0);
+	a = testline_attach(1);
+	if (b != NULL)
+		*b = testline_attach(2);
+	testline_begin(a, 0);
+	return a;
+}
+
+uint32_t
+testline_start_one(uint64_t nr_units, uint64_t window)
+{
+	return testline_start_two(nr_units, window, NULL);
+}
+
+uint32_t
 testline_lease(uint32_t p, uint64_t want)
 {
 	uint64_t unit = UINT64_MAX;

@@ -34,6 +34,11 @@ uint64_t testline_begin(uint32_t p, uint64_t at);
 void testline_progress(uint32_t p, uint64_t taken, uint64_t released,
     uint64_t waits);
 
+uint32_t testline_start_one(uint64_t nr_units, uint64_t window);
+	/* With a member from unit 0 on, of job 1; its place. */
+uint32_t testline_start_two(uint64_t nr_units, uint64_t window, uint32_t *b);
+	/* And b, of job 2, which has not begun. */
+
 uint32_t testline_lease(uint32_t p, uint64_t want);
 	/* Of this unit, the next to be made; its generation. */
 void testline_make(uint32_t p, uint64_t unit);

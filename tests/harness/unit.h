@@ -25,12 +25,15 @@
 #define UNIT(test) \
 	cmocka_unit_test_setup_teardown(test, leak_before, leak_after)
 
-#define UNIT_MAIN(...) \
+#define UNIT_MAIN(...)	UNIT_MAIN_WITH(NULL, NULL, __VA_ARGS__)
+
+/* With a set-up and a tear-down of all of them. */
+#define UNIT_MAIN_WITH(open, close, ...) \
 	int \
 	main(void) \
 	{ \
 		const struct CMUnitTest tests[] = { __VA_ARGS__ }; \
-		return cmocka_run_group_tests(tests, NULL, NULL); \
+		return cmocka_run_group_tests(tests, open, close); \
 	}
 
 #endif
