@@ -20,6 +20,7 @@
 
 #include "base/clock.h"
 #include "base/crash.h"
+#include "tests/harness/asleep.h"
 #include "tests/harness/slotshub.h"
 #include "tests/harness/unit.h"
 
@@ -603,10 +604,12 @@ gone_in_every_other_state(void **state)
 
 /*--- the end -------------------------------------------------------------*/
 
+/* When the main thread waits for the helper: it will begin nothing more. */
 static void *
 let_go(void *arg)
 {
 	(void)arg;
+	await_asleep(getpid());
 	sem_post(&go_on);
 	return NULL;
 }

@@ -94,7 +94,8 @@ check_PROGRAMS += $(harness_programs)
 %C%_wrapped_SOURCES = %D%/wrapped.c %D%/wrapped.h \
 	%D%/wrapped_look.c \
 	%D%/wrapped_change.c \
-	%D%/wrapped_fail.c
+	%D%/wrapped_fail.c \
+	%D%/asleep.h
 %C%_wrapped_LDADD =
 
 # A -rpath makes libtool build a real shared object of what is not installed.

@@ -20,6 +20,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "tests/harness/asleep.h"
+
 #define BAD_FD 987
 
 /* Hidden from the compiler, which knows that it must not be given. */
@@ -185,24 +187,11 @@ open_blocking(void *arg)
 static void
 await_blocked(struct blocked *b)
 {
-	char path[64], text[128];
-	const char *end;
 	pid_t tid;
-	FILE *f;
 
 	while ((tid = atomic_load_explicit(&b->tid, memory_order_acquire)) == 0)
 		sched_yield();
-	snprintf(path, sizeof path, "/proc/self/task/%d/stat", (int)tid);
-	for (;;) {
-		f = fopen(path, "re");
-		if (f == NULL || fgets(text, sizeof text, f) == NULL)
-			give_up(path);
-		fclose(f);
-		end = strrchr(text, ')');
-		if (end != NULL && strncmp(end, ") S", 3) == 0)
-			return;
-		sched_yield();
-	}
+	await_asleep(tid);
 }
 
 static unsigned
