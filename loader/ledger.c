@@ -28,6 +28,9 @@
 struct ledger {
 	unsigned	magic;
 	int		fd;
+	dev_t		dev;		/* and its inode: the program that we */
+	ino_t		ino;		/* are a guest in may close it, and */
+					/* have another under its number */
 	bool		is_file;	/* a regular one: it can be cut */
 	int		failed;		/* the first -errno */
 	uint64_t	ranks;		/* that share the order */
@@ -41,6 +44,15 @@ fail_call(const struct ledger *l, int rc, struct ds_err *err)
 {
 	errno = -rc;
 	return err_errno(err, "ledger %s", l->path);
+}
+
+static bool
+is_ours(const struct ledger *l)
+{
+	struct stat st;
+
+	return fstat(l->fd, &st) == 0 && st.st_dev == l->dev &&
+	    st.st_ino == l->ino;
 }
 
 /*--- opening -------------------------------------------------------------*/
@@ -82,6 +94,8 @@ open_file(struct ledger *l, bool append, struct ds_err *err)
 	if (fstat(l->fd, &st) != 0 || flags < 0 ||
 	    fcntl(l->fd, F_SETFL, flags & ~O_NONBLOCK) != 0)
 		return fail_call(l, -errno, err);
+	l->dev = st.st_dev;
+	l->ino = st.st_ino;
 	l->is_file = S_ISREG(st.st_mode);
 	return l->is_file ? begin_file(l, append, st.st_size, err) : 0;
 }
@@ -122,7 +136,7 @@ ledger_close(struct ledger **lp, struct ds_err *err)
 	must_be(l, LEDGER_MAGIC);
 	*lp = NULL;
 	/* Some file systems say only now that there was no room. */
-	if (l->fd >= 0 && close(l->fd) != 0 && errno != EINTR)
+	if (l->fd >= 0 && is_ours(l) && close(l->fd) != 0 && errno != EINTR)
 		rc = fail_call(l, -errno, err);
 	free(l->path);
 	l->magic = 0;
@@ -275,7 +289,7 @@ ledger_cut(struct ledger *l, const struct ledger_end *end, struct ds_err *err)
 static int
 flush(struct ledger *l)
 {
-	int rc = io_write_quiet(l->fd, l->buf, l->used);
+	int rc = is_ours(l) ? io_write_quiet(l->fd, l->buf, l->used) : -EBADF;
 
 	l->used = 0;
 	return rc;

@@ -278,6 +278,38 @@ a_full_disk_is_an_error_for_ever(void **state)
 	assert_int_equal(ledger_close(&ledger, &err), 0);
 }
 
+/* As a program does that becomes a daemon: what has the number then is not
+ * written to, and not closed. */
+static void
+a_number_that_was_closed_is_somebody_elses(void **state)
+{
+	char other[sizeof path + 8], link[64], name[sizeof path];
+	struct stat st;
+	ssize_t len;
+	int fd, its;
+
+	(void)state;
+	open_ledger(false);
+	assert_int_equal(put(0, 0, 0), 0);
+	for (fd = 0; ; fd++) {
+		(void)snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+		len = readlink(link, name, sizeof name - 1);
+		if (len > 0 && (size_t)len == strlen(path) &&
+		    memcmp(name, path, (size_t)len) == 0)
+			break;
+	}
+	(void)snprintf(other, sizeof other, "%s.other", path);
+	its = open(other, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	assert_int_equal(dup3(its, fd, O_CLOEXEC), fd);
+	assert_int_equal(put(0, 1, 4), -EBADF);
+	assert_int_equal(put(0, 2, 8), -EBADF);		/* for ever */
+	assert_int_equal(ledger_close(&ledger, &err), 0);
+	assert_int_equal(fstat(fd, &st), 0);
+	assert_int_equal(st.st_size, 0);
+	close(fd);
+	close(its);
+}
+
 static void
 what_is_no_file_is_written_to(void **state)
 {
@@ -512,6 +544,7 @@ UNIT_MAIN(
 	LEDGER_UNIT(a_ledger_that_has_lines_is_left_alone),
 	LEDGER_UNIT(a_full_disk_is_an_error_for_ever),
 	LEDGER_UNIT(it_does_not_go_on_behind_a_gap),
+	LEDGER_UNIT(a_number_that_was_closed_is_somebody_elses),
 	LEDGER_UNIT(what_is_no_file_is_written_to),
 	LEDGER_UNIT(what_it_ends_with_is_told),
 	LEDGER_UNIT(a_torn_line_is_cut_off),
