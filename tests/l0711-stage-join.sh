@@ -71,13 +71,8 @@ churn() {
 		choose_time 40
 		for name in x y z; do
 			choose 3
-			if [ "$chosen" -eq 0 ] && ! is_ended "$(pid_of $name)"; then
-				kill_job $name
-				check_cut $name
-			else
-				end_job $name
-				check_jobs $name
-			fi
+			[ "$chosen" -gt 0 ] || kill -KILL "$(pid_of $name)" 2> /dev/null || :	# gone
+			end_hurt $name "at any time"
 			joins=$((joins + 1))
 		done
 	done

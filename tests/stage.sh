@@ -81,6 +81,21 @@ end_job() {
 	[ "$job_status" -eq "${2:-0}" ] || fail "job $1 ended with $job_status: $(cat "$1.out")"
 }
 
+# end_hurt NAME WHAT: its end, which was a kill ($job_status is 137) or came
+# before it.
+end_hurt() {
+	job_pid=$(pid_of "$1")
+	await_end "$job_pid" "job $1, to be killed $2"
+	job_status=0
+	wait "$job_pid" 2> /dev/null || job_status=$?
+	case $job_status in
+	137)	kills=$((${kills:-0} + 1))
+		check_cut "$1" ;;
+	0)	check_jobs "$1" ;;
+	*)	fail "job $1, $2: exit status $job_status: $(cat "$1.out")" ;;
+	esac
+}
+
 # kill_job NAME: SIGKILL, and its end.
 kill_job() {
 	kill -KILL "$(pid_of "$1")"

@@ -15,16 +15,8 @@ kills=0
 
 # ended NAME POINT: it was killed there, or came to its end without.
 ended() {
-	await_end "$(pid_of "$1")" "job $1, to be killed at $2"
-	status=0
-	wait "$(pid_of "$1")" 2> /dev/null || status=$?
-	case $status in
-	137)	kills=$((kills + 1))
-		echo "${2%:*}" >> hit
-		check_cut "$1" ;;
-	0)	check_jobs "$1" ;;
-	*)	fail "$2: exit status $status: $(cat "$1.out")" ;;
-	esac
+	end_hurt "$1" "at $2"
+	[ "$job_status" -eq 0 ] || echo "${2%:*}" >> hit
 }
 
 # hurt POINT: five at once, beside one that lives.

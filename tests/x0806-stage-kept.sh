@@ -42,16 +42,8 @@ for point in $points; do
 	for nth in 1 3; do
 		begin_first "$point:$nth"
 		join_first
-		await_end "$first_pid" "the first, to be killed at $point"
-		status=0
-		wait "$first_pid" 2> /dev/null || status=$?
-		case $status in
-		137)	kills=$((kills + 1))
-			hit="$hit $point"
-			check_cut first ;;
-		0)	check_jobs first ;;
-		*)	fail "$point:$nth: exit status $status: $(cat first.out)" ;;
-		esac
+		end_hurt first "at $point:$nth"
+		[ "$job_status" -eq 0 ] || hit="$hit $point"
 	done
 	begin_first "$point:2:stop"
 	join_first
