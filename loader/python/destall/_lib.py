@@ -1,0 +1,223 @@
+# SPDX-License-Identifier: Apache-2.0
+"""libdestall by ctypes: the hub, streams and passes of destall.h, as objects.
+
+A call that waits lets other threads run, but no signal handler: so waits are
+short, and the caller comes again.  Objects belong to the process that made
+them; a forked child makes its own.
+"""
+
+import ctypes
+import os
+
+from ctypes import POINTER, byref, c_char, c_char_p, c_int, c_int64, c_size_t, \
+    c_uint, c_uint32, c_uint64, c_void_p
+
+NAME = "libdestall.so.0"
+ANY = 2**64 - 1
+
+TAKE_WAIT, TAKEN, TAKE_SELF, TAKE_DETACHED = range(4)
+GIVE_UP_LATER, GIVE_UP_ALONE = range(2)
+NO_START = 1
+
+
+class Failed(OSError):
+    """What the library said."""
+
+
+class _Err(ctypes.Structure):
+    _fields_ = [("code", c_int), ("text", c_char * 512)]
+
+
+class PassInfo(ctypes.Structure):
+    _fields_ = [("seed", c_uint64), ("epoch", c_uint64), ("units", c_uint64),
+                ("unit", c_uint32), ("jobs", c_uint32)]
+
+
+class Lease(ctypes.Structure):
+    _fields_ = [("unit", c_uint64), ("bytes", c_void_p), ("room", c_size_t),
+                ("generation", c_uint32), ("slot", c_uint32), ("since_ns", c_uint64)]
+
+
+class Taken(ctypes.Structure):
+    _fields_ = [("bytes", c_void_p), ("len", c_size_t), ("unit", c_uint64), ("hash", c_uint64),
+                ("maker", c_uint64), ("is_own", c_uint32), ("priv", c_void_p)]
+
+
+_HANDLE = POINTER(c_void_p)     # where a handle is kept
+_CALLS = {
+    "ds_version": (c_char_p, []),
+    "ds_connect_as": (c_int, [_HANDLE, c_char_p, c_uint, POINTER(_Err)]),
+    "ds_disconnect": (None, [_HANDLE]),
+    "ds_stage_open": (c_int, [_HANDLE, c_void_p, POINTER(_Err)]),
+    "ds_stage_set": (c_int, [c_void_p, c_char_p, c_char_p, POINTER(_Err)]),
+    "ds_stage_close": (None, [_HANDLE]),
+    "ds_stage_release": (None, [c_void_p, POINTER(Taken)]),
+    "ds_pass_open": (c_int, [_HANDLE, c_void_p, c_uint64, c_uint64, POINTER(PassInfo),
+                             POINTER(_Err)]),
+    "ds_pass_close": (None, [_HANDLE]),
+    "ds_pass_lease": (c_int, [c_void_p, c_uint, POINTER(Lease), POINTER(_Err)]),
+    "ds_pass_room": (c_int, [c_void_p, POINTER(Lease), c_size_t, POINTER(_Err)]),
+    "ds_pass_publish": (c_int, [c_void_p, POINTER(Lease), c_size_t, c_uint64, c_uint64,
+                                POINTER(_Err)]),
+    "ds_pass_give_up": (None, [c_void_p, POINTER(Lease), c_uint]),
+    "ds_pass_begin": (c_int, [c_void_p, c_uint64, c_uint64, POINTER(c_uint64), POINTER(_Err)]),
+    "ds_pass_take": (c_int, [c_void_p, c_uint64, c_uint, POINTER(Taken), POINTER(_Err)]),
+    "ds_pass_skip": (None, [c_void_p, c_uint64]),
+    "ds_pass_delivered": (None, [c_void_p, c_uint64]),
+    "ds_pass_end": (None, [c_void_p]),
+    "ds_pass_is_alive": (c_int, [c_void_p]),
+    "ds_pass_jobs": (c_uint, [c_void_p]),
+    "ds_pass_waits_for": (c_int64, [c_void_p]),
+}
+
+_lib = None
+
+
+def _candidates():
+    """What `destall run` names, what lies beside this package, what is installed."""
+    named = os.environ.get("DESTALL_LIBRARY")
+    if named:
+        yield named
+    yield os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib", NAME)
+    yield NAME
+
+
+def load(version):
+    """Once, before anything else here.  Failed: there is none, or one of another version."""
+    global _lib
+    if _lib is not None:
+        return
+    why = None
+    for path in _candidates():
+        try:
+            lib = ctypes.CDLL(path)
+        except OSError as e:
+            why = why or e
+            continue
+        for name, (result, arguments) in _CALLS.items():
+            call = getattr(lib, name)
+            call.restype, call.argtypes = result, arguments
+        found = lib.ds_version().decode()
+        if found != version:
+            raise Failed(0, "the library is %s, this package %s: install one version" % (
+                found, version))
+        _lib = lib
+        return
+    raise Failed(0, "the library cannot be loaded: %s" % why)
+
+
+def _check(rc, err):
+    if rc < 0:
+        raise Failed(-rc, err.text.decode(errors="replace"))
+    return rc
+
+
+class _Handle:
+    """One of the library's, closed once, by the process that has it."""
+
+    _close = None               # the name of the function
+
+    def __init__(self):
+        self._at = c_void_p()
+        self._pid = os.getpid()
+
+    def close(self):
+        if self._at and self._pid == os.getpid():
+            getattr(_lib, self._close)(byref(self._at))
+        self._at = c_void_p()
+
+
+class Hub(_Handle):
+    _close = "ds_disconnect"
+
+    def __init__(self, job=None, flags=0):
+        super().__init__()
+        err = _Err()
+        _check(_lib.ds_connect_as(byref(self._at), job and job.encode(), flags, byref(err)), err)
+
+
+class Stage(_Handle):
+    """A stream."""
+
+    _close = "ds_stage_close"
+
+    def __init__(self, hub, options):
+        super().__init__()
+        err = _Err()
+        _check(_lib.ds_stage_open(byref(self._at), hub._at, byref(err)), err)
+        try:
+            for name, value in options.items():
+                _check(_lib.ds_stage_set(self._at, name.encode(), str(value).encode(),
+                                         byref(err)), err)
+        except Failed:
+            self.close()
+            raise
+
+    def release(self, taken):
+        """From wherever the last of a batch went: perhaps in a child, or after the end."""
+        if self._at and self._pid == os.getpid():
+            _lib.ds_stage_release(self._at, byref(taken))
+
+
+class Pass(_Handle):
+    """An epoch of a stream."""
+
+    _close = "ds_pass_close"
+
+    def __init__(self, stage, epoch, at):
+        super().__init__()
+        err = _Err()
+        self.info = PassInfo()
+        _check(_lib.ds_pass_open(byref(self._at), stage._at, epoch, at, byref(self.info),
+                                 byref(err)), err)
+
+    def lease(self, wait_ms):
+        """One to make, or None."""
+        lease, err = Lease(), _Err()
+        rc = _check(_lib.ds_pass_lease(self._at, wait_ms, byref(lease), byref(err)), err)
+        return lease if rc == 1 else None
+
+    def room(self, lease, size):
+        """Memory for a unit of that size.  Failed: there is none, and the lease is ended."""
+        err = _Err()
+        _check(_lib.ds_pass_room(self._at, byref(lease), size, byref(err)), err)
+
+    def publish(self, lease, size, mark):
+        err = _Err()
+        _check(_lib.ds_pass_publish(self._at, byref(lease), size, mark, 0, byref(err)), err)
+
+    def give_up(self, lease, how):
+        _lib.ds_pass_give_up(self._at, byref(lease), how)
+
+    def begin(self, at, end):
+        """Where it begins, or None: that has been made and is gone."""
+        start, err = c_uint64(), _Err()
+        rc = _check(_lib.ds_pass_begin(self._at, at, end, byref(start), byref(err)), err)
+        return start.value if rc == 1 else None
+
+    def take(self, unit, wait_ms):
+        """(one of TAKE_* or TAKEN, what was taken)"""
+        taken, err = Taken(), _Err()
+        rc = _check(_lib.ds_pass_take(self._at, unit, wait_ms, byref(taken), byref(err)), err)
+        return rc, taken
+
+    def skip(self, unit):
+        _lib.ds_pass_skip(self._at, unit)
+
+    def delivered(self, samples):
+        _lib.ds_pass_delivered(self._at, samples)
+
+    def end(self):
+        _lib.ds_pass_end(self._at)
+
+    @property
+    def is_alive(self):
+        return _lib.ds_pass_is_alive(self._at) == 1
+
+    @property
+    def jobs(self):
+        return _lib.ds_pass_jobs(self._at)
+
+    @property
+    def waits_for(self):
+        return _lib.ds_pass_waits_for(self._at)
