@@ -413,8 +413,9 @@ DS_EXPORT int ds_loader_next(struct ds_loader *loader,
 
 DS_EXPORT void ds_loader_interrupt(struct ds_loader *loader);
 	/* From any thread, or a signal handler: a ds_loader_next() that waits
-	 * for another job, now or later, returns -EINTR, once.  Nothing is lost:
-	 * the next call goes on. */
+	 * for another job, now or later, returns -EINTR, once, within a
+	 * second (or the 5 s that a hub which stands still is waited for).
+	 * Nothing is lost: the next call goes on. */
 
 DS_EXPORT void ds_loader_release(struct ds_loader *loader,
     struct ds_batch **batch);

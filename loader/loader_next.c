@@ -157,7 +157,8 @@ ds_loader_next(struct ds_loader *loader, struct ds_batch **batch,
 	return rc;
 }
 
-/* Whoever waits looks at it a few times a second. */
+/* Whoever waits looks at it a few times a second; while a hub stands still, when
+ * that is given up (hub/link.h). */
 void
 ds_loader_interrupt(struct ds_loader *loader)
 {

@@ -201,7 +201,7 @@ pipeline_add_leased(struct pipeline *p, struct batch *b)
 
 	must(b->lease != NULL);
 	must(pthread_mutex_lock(&p->lock) == 0);
-	while (*at != NULL && is_before(*at, b))
+	while (*at != NULL && !is_before(b, *at))
 		at = &(*at)->next;
 	b->next = *at;
 	*at = b;

@@ -21,7 +21,8 @@
  *     one unit is compared.  Nor is one given whose hash is not that of the
  *     job's own order.  Before it is proven a job makes nothing for others,
  *     unless there are none, or they make nothing; once a difference was
- *     found, nothing.
+ *     found, nothing.  (A root guards against accidents.  A program of the same
+ *     user that lies about its own is found by DESTALL_AUDIT only.)
  *  3. A unit with a sample that failed is never published.
  *  4. The lock is taken after `turn` of the loader, and held for no call of the
  *     stage that sends or waits.  What is marked as the job's is used in its

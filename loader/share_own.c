@@ -14,7 +14,8 @@
  *     who comes and wants it is given it by the feeder, or, if that stands still,
  *     makes it itself: the hub calls the lease late.
  *  2. What is kept is of passes that are `now` or `next`.
- *  3. The job takes what is kept only while it is alone; whoever removes a batch
+ *  3. The job takes what is kept only while it is alone, or the hub is gone, which
+ *     costs it nothing of what it has ahead; whoever removes a batch
  *     from the list, under the lock, has it.
  */
 
@@ -38,6 +39,13 @@ is_alone(const struct share *s, const struct share_pass *sp)
 	    !ds_pass_is_alone(s->now->pass)))
 		return false;
 	return ds_pass_is_alone(sp->pass);
+}
+
+/* Nobody else can have what is kept of it: nor can he when the hub is gone. */
+static bool
+is_ours_alone(const struct share *s, const struct share_pass *sp)
+{
+	return is_alone(s, sp) || !ds_pass_is_alive(sp->pass);
 }
 
 void
@@ -164,7 +172,7 @@ find_wanted(struct share *s)
 {
 	struct batch *b = s->kept;
 
-	while (b != NULL && is_alone(s, b->lease->pass))
+	while (b != NULL && is_ours_alone(s, b->lease->pass))
 		b = b->next;
 	return b;
 }
@@ -227,7 +235,7 @@ share_take_own(struct ds_loader *l, uint64_t unit, struct batch **out)
 	bool alone;
 
 	must(pthread_mutex_lock(&s->lock) == 0);
-	alone = is_alone(s, s->now);
+	alone = is_ours_alone(s, s->now);
 	if (alone)
 		b = find_kept(s, s->now, unit);
 	else if (s->kept != NULL)

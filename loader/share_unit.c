@@ -332,10 +332,13 @@ wait_and_take(struct ds_loader *l, uint64_t unit, uint64_t since_ns,
 			return TAKEN_OWN;
 		rc = ds_pass_take(s->now->pass, unit, is_alone ?
 		    alone_ms(since_ns) : SHARE_SLICE_MS, taken, err);
+		if (rc < 0 || rc == DS_TAKE_WAIT) {
+			/* A hub that stands still is waited for, too. */
+			if (is_interrupted(l))
+				return -EINTR;
+		}
 		if (rc != DS_TAKE_WAIT)
 			return rc;
-		if (is_interrupted(l))
-			return -EINTR;
 		if (!goes_on_waiting(s, unit, since_ns))
 			return DS_TAKE_SELF;
 		if (is_alone)

@@ -71,9 +71,9 @@ answer_leased(const struct stage_lease *l, uint32_t serial, int fd)
 
 /*--- who makes -----------------------------------------------------------*/
 
-/* Those who are late do not count: they may have been stopped.  Who is alone
- * has nobody to leave processors to, and may have as much ahead as it likes:
- * most of its leases are of units that it has made and keeps. */
+/* Those who are late do not count: they may have been stopped.  A member
+ * that is alone has nobody to leave processors to, and may have as much ahead as
+ * it likes: most of its leases are of units that it has made and keeps. */
 bool
 director_may_make(const struct pass *p, uint32_t threads, uint32_t *left)
 {
@@ -90,7 +90,7 @@ director_may_make(const struct pass *p, uint32_t threads, uint32_t *left)
 	}
 	*left = making < most ? most - making : 1;
 	return nr < 2 || making + threads <= most ||
-	    p->nr_seated < 2;
+	    (p->nr_seated == 1 && p->line.members == 1);
 }
 
 void

@@ -236,13 +236,13 @@ maps_add_own(struct maps *m, uint32_t slot, int fd, size_t room, void **base,
 }
 
 void *
-maps_own(const struct maps *m, uint32_t slot)
+maps_own(const struct maps *m, uint32_t slot, uint64_t room)
 {
 	const struct known *k;
 
 	must_be(m, MAPS_MAGIC);
 	k = maps_known(m, slot);
-	return k == NULL ? NULL : k->own;
+	return k == NULL || k->len < room ? NULL : k->own;
 }
 
 void

@@ -60,8 +60,8 @@ void maps_abandon(struct maps **mp);
 int maps_add_own(struct maps *m, uint32_t slot, int fd, size_t room,
     void **base, struct ds_err *err);
 	/* Maps an own slot for writing.  The descriptor stays the caller's. */
-void *maps_own(const struct maps *m, uint32_t slot);
-	/* Where it is; NULL: it is not known. */
+void *maps_own(const struct maps *m, uint32_t slot, uint64_t room);
+	/* Where it is; NULL: it is not known, or there is less of it. */
 void maps_fill(struct maps *m, uint32_t slot, bool begins);
 	/* Someone begins to write to an own slot, or has done so: it is not
 	 * unmapped in between, whatever the hub says. */

@@ -92,7 +92,7 @@ find_memory(struct ds_pass *p, struct talk_leased *t)
 	void *base;
 
 	desk_lock(d);
-	base = maps_own(d->maps, t->slot);
+	base = maps_own(d->maps, t->slot, t->room);
 	if (base == NULL && t->fd >= 0 && t->room <= SIZE_MAX &&
 	    maps_add_own(d->maps, t->slot, t->fd, (size_t)t->room, &base,
 	    NULL) < 0)

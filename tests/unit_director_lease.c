@@ -150,6 +150,7 @@ who_is_alone_makes_as_it_likes(void **state)
 
 	(void)state;
 	guests_attach(0, &wish_plain);
+	stand_begin(&s[0], 0);
 	for (unsigned i = 0; i < 3; i++) {
 		g[i] = stand_lease(&s[0], 0, 4096);
 		assert_int_equal(g[i].type, MSG_STAGE_LEASED);

@@ -399,7 +399,7 @@ who_asks_for_room_late_is_not_late(void **state)
 	usleep(100000);			/* so long it takes */
 	r = stand_room(&s[0], &g, UNIT_BYTES);
 	assert_int_equal(r.type, MSG_STAGE_LEASED);
-	stand_publish_after(&s[0], &r, UNIT_BYTES, 100 * NS_PER_MS);
+	stand_publish_after(&s[0], &r, UNIT_BYTES, NS_PER_S);	/* the hub's */
 	guest_sync(&a);
 	assert_int_equal(stand_state(&s[1], 0), UNIT_STAGED);
 	stand_sit(&s[1], 1, 1);

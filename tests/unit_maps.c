@@ -329,9 +329,9 @@ a_slot_that_is_gone_is_unmapped(void **state)
 	set_gone(3);
 	expect_told(1, SLOT);
 	assert_false(mapslot_is_mapped(s.bytes));
-	assert_null(maps_own(maps, SLOT));
+	assert_null(maps_own(maps, SLOT, s.len));
 	assert_null(maps_find(maps, SLOT));
-	assert_ptr_equal(maps_own(maps, other.number), other.bytes);
+	assert_ptr_equal(maps_own(maps, other.number, other.len), other.bytes);
 	assert_non_null(maps_find(maps, other.number));
 	assert_int_equal(maps_bytes(maps), other.len);
 	expect_told(0, 0);
@@ -461,7 +461,8 @@ one_that_looks_too_late_loses_no_slot(void **state)
 	maps_free(&maps);
 	maps = other;
 	expect_told(0, 0);
-	assert_ptr_equal(maps_own(maps, SLOT), s.bytes);
+	assert_ptr_equal(maps_own(maps, SLOT, s.len), s.bytes);
+	assert_null(maps_own(maps, SLOT, s.len + 1));
 	atomic_store(&fl.oldest, SLOT + 1);
 	atomic_fetch_add(&fl.nr_gone, FLOOR_SLOTS);
 	expect_told(1, SLOT);
@@ -522,7 +523,7 @@ what_is_not_a_slot_is_refused(void **state)
 	/* sealed: nobody else can write to it */
 	assert_int_equal(maps_add_own(maps, 1, s.fd, s.len, &base, &err),
 	    -EPERM);
-	assert_null(maps_own(maps, 1));
+	assert_null(maps_own(maps, 1, s.len));
 	assert_null(maps_find(maps, SLOT));
 	close(fd);
 	mapslot_end(&s);

@@ -102,7 +102,38 @@ what_is_kept_of_the_next_epoch_can_be_had(void **state)
 	sharer_check(&jobs[2]);
 }
 
+static unsigned
+count_ahead(struct sharer *j)
+{
+	struct share *s = &j->loader->share;
+	unsigned nr;
+
+	pthread_mutex_lock(&s->lock);
+	nr = s->nr_kept;
+	pthread_mutex_unlock(&s->lock);
+	return nr;
+}
+
+static void
+what_is_kept_outlives_the_hub(void **state)
+{
+	struct ds_loader_counts c;
+
+	(void)state;
+	sharer_open(&jobs[0], "batch=4 prefetch=8");
+	sharer_train(&jobs[0], 2);
+	while (count_ahead(&jobs[0]) < 8)
+		usleep(1000);
+	stagehub_kill();
+	sharer_train(&jobs[0], 8);
+	ds_loader_counts(jobs[0].loader, &c);
+	assert_int_equal(c.own_units, 10);
+	sharer_train(&jobs[0], UINT32_MAX);
+	sharer_check(&jobs[0]);
+}
+
 SHARE_MAIN(
 	SHARE_UNIT(one_job_is_as_alone),
 	SHARE_UNIT(a_maker_that_is_gone_is_not_waited_for),
-	SHARE_UNIT(what_is_kept_of_the_next_epoch_can_be_had))
+	SHARE_UNIT(what_is_kept_of_the_next_epoch_can_be_had),
+	SHARE_UNIT(what_is_kept_outlives_the_hub))

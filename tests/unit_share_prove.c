@@ -14,7 +14,8 @@
 /* A job that says it makes the same, and does not: its first unit is of the
  * right length and hash. */
 static void
-publish_other_bytes(struct party *p, struct ds_loader *l, uint64_t epoch)
+publish_other_bytes(struct party *p, struct ds_loader *l, uint64_t epoch,
+    uint64_t root)
 {
 	struct plan_run run = { .at = { .epoch = epoch }, .count = 8 };
 	size_t bytes = share_bytes(8, l->shelf.sample_bytes);
@@ -26,6 +27,7 @@ publish_other_bytes(struct party *p, struct ds_loader *l, uint64_t epoch)
 	assert_int_equal(lease.unit, 0);
 	assert_int_equal(ds_pass_room(p->pass, &lease, bytes, &err), 0);
 	memset(lease.bytes, 0, bytes);
+	memcpy((char *)lease.bytes + bytes - sizeof root, &root, sizeof root);
 	b = batch_new_bare(8, 1);
 	assert_true(plan_epoch(&l->plan, epoch));
 	loader_number(l, &l->plan, b, &run);
@@ -43,7 +45,7 @@ what_is_different_is_named(void **state)
 
 	(void)state;
 	sharer_attend_beside(&p, &jobs[0], 0);
-	publish_other_bytes(&p, jobs[0].loader, 0);
+	publish_other_bytes(&p, jobs[0].loader, 0, 0);
 	assert_int_equal(ds_pass_begin(p.pass, 0, 8, NULL, &err), 1);
 	sharer_open(&jobs[1], "batch=8");
 	sharer_train(&jobs[1], UINT32_MAX);
@@ -56,25 +58,42 @@ what_is_different_is_named(void **state)
 	party_leave(&p);
 }
 
-/* Who is proven has not proved those of another root. */
+/* Two jobs that are proven, with these options, and another that publishes
+ * something else, under their root or under none. */
 static void
-each_maker_of_another_root_is_compared(void **state)
+find_the_liar(const char *options, bool knows_the_root)
 {
+	uint64_t root;
 	struct party p;
 
-	(void)state;
-	sharer_open(&jobs[0], "batch=8");
-	sharer_open(&jobs[1], "batch=8");
+	sharer_open(&jobs[0], options);
+	sharer_open(&jobs[1], options);
 	sharer_train(&jobs[0], 1);
 	sharer_train(&jobs[1], 2);
+	root = knows_the_root ? jobs[0].loader->share.root : 0;
 	sharer_attend_beside(&p, &jobs[2], 1);
-	publish_other_bytes(&p, jobs[2].loader, 1);
+	publish_other_bytes(&p, jobs[2].loader, 1, root);
 	sharers_run(2);
 	for (unsigned i = 0; i < 2; i++) {
 		sharer_check(&jobs[i]);
 		assert_int_equal(jobs[i].counts.different_units, 1);
 	}
 	party_leave(&p);
+}
+
+/* Who is proven has not proved those of another root. */
+static void
+each_maker_of_another_root_is_compared(void **state)
+{
+	(void)state;
+	find_the_liar("batch=8", false);
+}
+
+static void
+who_lies_about_its_root_is_found_by_audits(void **state)
+{
+	(void)state;
+	find_the_liar("batch=8 audit=1", true);
 }
 
 static void
@@ -117,5 +136,6 @@ one_that_is_not_proven_goes_on(void **state)
 SHARE_MAIN(
 	SHARE_UNIT(what_is_different_is_named),
 	SHARE_UNIT(each_maker_of_another_root_is_compared),
+	SHARE_UNIT(who_lies_about_its_root_is_found_by_audits),
 	SHARE_UNIT(one_proof_is_enough),
 	SHARE_UNIT(one_that_is_not_proven_goes_on))
