@@ -8,6 +8,7 @@ import sys
 import pytest
 
 sys.path.insert(0, os.path.dirname(__file__))
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../../loader/python"))
 
 import destall_api                                          # noqa: E402
 import pictures                                             # noqa: E402

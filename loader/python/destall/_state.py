@@ -11,6 +11,7 @@ The walk also finds sources of randomness that the objects have of their own:
 their state does not count, for it is set before each sample.
 """
 
+import copyreg
 import enum
 import functools
 import hashlib
@@ -18,8 +19,6 @@ import io
 import logging
 import marshal
 import os
-import pathlib
-import re
 import struct
 import sys
 import sysconfig
@@ -296,23 +295,35 @@ class State:
             self._set(obj)
         elif isinstance(obj, (str, int, float, bytes)):
             self._say(b"value", repr(obj))
-        if not self._attributes(obj):
+        if not self._attributes(obj) or _has_more(type(obj)):
             self._reduced(obj)
 
     def _attributes(self, obj):
         """False: it has none that Python can see."""
         slots = [name for cls in type(obj).__mro__ for name in _slots_of(cls)]
         values = getattr(obj, "__dict__", None)
+        number = len(self._path)
+        try:
+            self._each(obj, slots, values)
+        except Opaque:
+            # One that says how it is copied is taken at its word.
+            if not _is_copied(type(obj)):
+                raise
+            del self._path[number:]
+            return False
+        return bool(slots) or values is not None or isinstance(obj, _HOLDERS)
+
+    def _each(self, obj, slots, values):
         for name in slots:
             if hasattr(obj, name):
                 self._at(name, getattr(obj, name))
         for name, value in (values or {}).items():
             self._at(name, value)
-        return bool(slots) or values is not None or isinstance(obj, (list, tuple, dict, set, str))
 
     def _reduced(self, obj):
         try:
-            parts = obj.__reduce_ex__(4)
+            reduce = copyreg.dispatch_table.get(type(obj))
+            parts = reduce(obj) if reduce is not None else obj.__reduce_ex__(4)
         except Exception:
             self._opaque("a %s, which cannot be looked into" % type(obj).__name__)
         if isinstance(parts, str):
@@ -326,6 +337,22 @@ class State:
             self._walk(list(part) if part is not None and hasattr(part, "__next__") else part)
 
 
+_HOLDERS = (list, tuple, dict, set, frozenset, str, int, float, bytes)
+
+
+def _has_more(cls):
+    """Than attributes: memory that only the code of an extension knows."""
+    base = next((b for b in _HOLDERS if issubclass(cls, b)), object)
+    slots = sum(len(_slots_of(c)) for c in cls.__mro__)
+    return cls.__basicsize__ > base.__basicsize__ + _POINTER * (slots + 2)
+
+
+def _is_copied(cls):
+    return any(name in vars(c) for c in cls.__mro__[:-1]
+               for name in ("__getstate__", "__reduce__", "__reduce_ex__", "__getnewargs__"))
+
+
+_POINTER = struct.calcsize("P")
 _CLASS_WORDS = frozenset(("__module__", "__qualname__", "__doc__", "__dict__", "__weakref__",
                           "__firstlineno__", "__static_attributes__", "__annotations__",
                           "__abstractmethods__", "_abc_impl", "__parameters__",
