@@ -182,3 +182,8 @@ def start(first_seed):
     """Before anything else here."""
     _lib.load(VERSION)
     _session.first_seed = first_seed
+
+
+def counts():
+    """Of each loader, by its name."""
+    return {shared.name: dict(shared.counts) for shared in _shared.values()}

@@ -80,6 +80,14 @@ class Order:
                     return epoch
         return None
 
+    def parts(self):
+        """(name, value) of what the order depends on, beside seed and epoch."""
+        if self.kind is None:
+            return [("sampler", self.loader._index_sampler)]
+        return [("sampler", self.kind)] + sorted(
+            (name, value) for name, value in vars(self.sampler).items()
+            if name not in ("data_source", "dataset", "generator", "epoch", "seed"))
+
     def draw(self, seed, epoch):
         """Index lists of the epoch's batches (without a batch sampler, indices), one by one."""
         if self.kind is DistributedSampler:

@@ -118,8 +118,8 @@ class Shared:
         try:
             for name in ("dataset", "collate_fn", "worker_init_fn"):
                 state.add(name, getattr(loader, name))
-            if self.order.kind is None:
-                state.add("sampler", loader._index_sampler)
+            for name, value in self.order.parts():
+                state.add(name, value)
         except _state.Opaque as e:
             if os.environ.get("DESTALL_TRUST") != "1":
                 raise Plain("%s: DESTALL_TRUST=1 shares it on your word" % e) from e
