@@ -9,6 +9,7 @@ EXTRA_DIST += \
 	%D%/examples/units.c \
 	%D%/glossary.md \
 	%D%/performance.md \
+	%D%/pytorch.md \
 	%D%/reliability.md \
 	%D%/stage.md
 # end of EXTRA_DIST

@@ -239,6 +239,8 @@ scenarios = \
 	%D%/d0600-parity.sh \
 	%D%/d0601-laws.sh \
 	%D%/d0602-loader-torch.sh \
+	%D%/p0800-python-parts.sh \
+	%D%/p0801-python-sharing.sh \
 	%D%/d0603-pictures.sh \
 	%D%/l0601-ledger.sh \
 	%D%/l0602-emulate.sh \

@@ -7,6 +7,12 @@ EXTRA_DIST += \
 	%D%/pictures.py \
 	%D%/png.py \
 	%D%/torch_laws.py \
+	%D%/shapes.py \
+	%D%/reference.py \
+	%D%/sharing_job.py \
+	%D%/test_payload.py \
+	%D%/test_state.py \
+	%D%/test_sharing.py \
 	%D%/test_laws.py \
 	%D%/test_loader.py \
 	%D%/test_parity.py

@@ -34,7 +34,7 @@ def hub(tmp_path_factory):
 
 def environment(**changed):
     return {**os.environ, "DESTALL": "1", "PYTHONPATH": "%s/site:%s" % (PYTHON, PYTHON),
-            "DESTALL_LIBRARY": os.path.join(BUILD, ".libs/libdestall.so.0"),
+            "LD_LIBRARY_PATH": os.path.join(BUILD, ".libs"),
             "PYTHONDONTWRITEBYTECODE": "1", "OMP_NUM_THREADS": "1", **changed}
 
 
@@ -98,3 +98,39 @@ def test_they_shared(shared):
     for job in shared:
         print(job["counts"], job["said"])
     assert sum(c["of_others"] for job in shared for c in job["counts"].values()) > 100
+
+
+def test_what_cannot_be_told_runs_plain(hub, tmp_path):
+    code = ("import torch\n"
+            "class Open(torch.utils.data.Dataset):\n"
+            "    def __init__(self): self.file = open('/dev/null')\n"
+            "    def __len__(self): return 8\n"
+            "    def __getitem__(self, i): return i\n"
+            "loader = torch.utils.data.DataLoader(Open(), 4)\n"
+            "for _ in range(2): print([b.tolist() for b in loader])\n")
+    done = subprocess.run([sys.executable, "-c", code], env=environment(), check=True,
+                          capture_output=True, text=True)
+    assert done.stdout == "[[0, 1, 2, 3], [4, 5, 6, 7]]\n" * 2
+    assert done.stderr == (
+        "destall: loader 1 (Open): alone: dataset.file is a TextIOWrapper, and may not be the same "
+        "in other jobs; DESTALL_TRUST=1 shares it on your word\n")
+
+
+def test_off_nothing_is_imported(tmp_path):
+    code = "import torch, sys; print([m for m in sys.modules if m.startswith('destall')])"
+    for value, want in (("0", "['destall', 'destall._version', 'destall._start']\n"),
+                        ("1", "['destall', 'destall._version', 'destall._start']\n")):
+        done = subprocess.run([sys.executable, "-c", code], env=environment(DESTALL=value),
+                              check=True, capture_output=True, text=True)
+        assert done.stdout == want
+        assert done.stderr == ""
+
+
+def test_without_a_library_jobs_run_plain(tmp_path):
+    code = ("import torch\n"
+            "print([b.tolist() for b in torch.utils.data.DataLoader(range(4), 2)])\n")
+    done = subprocess.run([sys.executable, "-c", code], env=environment(LD_LIBRARY_PATH=""),
+                          check=True, capture_output=True, text=True)
+    assert done.stdout == "[[0, 1], [2, 3]]\n"
+    assert done.stderr.startswith("destall: loaders are not shared: the library cannot be loaded")
+    assert done.stderr.count("\n") == 1

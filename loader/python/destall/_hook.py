@@ -94,7 +94,10 @@ def _epoch_of(iterator):
 
 def _begin(plain, iterator, loader, **changed):
     shared = _find(loader) if type(loader) is not _View else None
-    if shared is None:
+    why = shared.look() if shared is not None else None
+    if why is not None:
+        shared.tell("alone: %s" % why)
+    if shared is None or why is not None:
         plain(iterator, loader)
         return None
     sampler = _Sampler(shared, loader._index_sampler)
@@ -131,7 +134,6 @@ class _LocalFetcher:
     def fetch(self, ticket):
         epoch = self.sampler.epoch
         sources = self.maker.recipe.sources
-        data = _worker.Token(ticket.unit)
         while True:
             kept = sources.keep()
             try:

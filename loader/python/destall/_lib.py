@@ -74,11 +74,12 @@ _lib = None
 
 
 def _candidates():
-    """What `destall run` names, what lies beside this package, what is installed."""
-    named = os.environ.get("DESTALL_LIBRARY")
-    if named:
-        yield named
-    yield os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib", NAME)
+    """In a wheel, where `make install` puts it, in the tree it was built in; anywhere."""
+    here = os.path.dirname(os.path.abspath(__file__))
+    for folder in ("lib", "../../..", "../../.libs"):
+        path = os.path.normpath(os.path.join(here, folder, NAME))
+        if os.path.exists(path):
+            yield path
     yield NAME
 
 

@@ -6,6 +6,7 @@ Nothing here fails a job.  What the stage does not give is made by the job's own
 workers, with the same bytes, from exactly there.
 """
 
+import collections
 import os
 import threading
 import time
@@ -24,10 +25,6 @@ _NEAR = 2               # batches that each ticket tells of, beside its own, for
 _TRIES = 2              # to have it made for all, before it is made for this job alone
 
 first_seed = None       # torch.initial_seed() before the program could set one
-
-
-class Plain(Exception):
-    """The loader is not shared: why."""
 
 
 def _audit_share():
@@ -52,7 +49,7 @@ class Stream:
     def __init__(self, job, options):
         self.options = options
         self._uses = 1
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # a finalizer may run while it is held
         self._hub = _lib.Hub(job)
         try:
             self.stage = _lib.Stage(self._hub, options)
@@ -94,7 +91,8 @@ class Shared:
         self.alone = None               # why, for good
         self.said = None
         self.counts = {"batches": 0, "taken": 0, "own": 0, "of_others": 0, "compared": 0}
-        self.proven = False
+        self.mark = None                # of what it would deliver now
+        self.proven_mark = None         # of the stream of which it has proved a unit
         self.make_s = 0.0
 
     def is_audited(self, epoch, unit):
@@ -112,7 +110,19 @@ class Shared:
 
     # --- the stream ---
 
-    def _mark(self):
+    def look(self):
+        """At what its samples depend on now.  Why it cannot be told, or None."""
+        self.mark = None
+        try:
+            self.mark = self._find_mark()
+        except _state.Opaque as e:
+            return "%s, and may not be the same in other jobs; DESTALL_TRUST=1 shares it on your " \
+                "word" % e
+        except Exception as e:          # of the program's own objects
+            return "what it depends on cannot be told: %s: %s" % (type(e).__name__, e)
+        return None
+
+    def _find_mark(self):
         state = _state.State()
         loader = self.loader
         try:
@@ -120,9 +130,9 @@ class Shared:
                 state.add(name, getattr(loader, name))
             for name, value in self.order.parts():
                 state.add(name, value)
-        except _state.Opaque as e:
+        except _state.Opaque:
             if os.environ.get("DESTALL_TRUST") != "1":
-                raise Plain("%s: DESTALL_TRUST=1 shares it on your word" % e) from e
+                raise
         state.add("torch", torch.__version__)
         state.add("batch_size", loader.batch_size)
         state.add("drop_last", loader.drop_last)
@@ -142,7 +152,7 @@ class Shared:
 
     def options(self, total):
         seed = _explicit_seed(self.order)
-        return {"stream": self._mark(), "seed": "hub" if seed is None else seed % 2**64,
+        return {"stream": self.mark or "", "seed": "hub" if seed is None else seed % 2**64,
                 "samples": total, "unit": 1,
                 "order": "random" if self.order.is_random else "listed",
                 "makers": max(self.loader.num_workers, 1), "ahead": self.ahead}
@@ -162,33 +172,39 @@ class Epoch:
         self.is_member = False
         self.drawn = iter(())
         self.lists, self.firsts = [], [0]       # of batches, and where they begin
-        self.sent, self.delivered = [], 0
+        self.sent = collections.deque()         # (ticket, whether it may come from the stage)
+        self.has_taken = False
         self.tries, self.since = 0, None        # to have the next one
         self.staged = None                      # what is compared with the one that comes
+        self.mark = None
 
     # --- beginning ---
 
     def tickets(self):
         """For each batch, in the order of delivery."""
         shared = self.shared
+        why = shared.look() if shared.mark is None else None
         number = shared.last_epoch = shared.epoch()
         total = _length(shared.loader._index_sampler)
-        self._open(number, total)
+        self._open(number, total, why)
+        self.mark, shared.mark = shared.mark, None      # the next epoch looks again
         self.drawn = shared.order.draw(self.of.seed, number)
         shared.order.advance()
         for unit, is_shared in self._sequence(self._begin(total), total):
             if not self._has(unit):
                 return
             ticket = self._ticket(unit, own=not is_shared)
-            self.sent.append(ticket)
+            self.sent.append((ticket, is_shared))
             yield ticket
 
-    def _open(self, number, total):
+    def _open(self, number, total, why):
         """The pass, if it can be had; else the job goes on with a seed of its own."""
         shared = self.shared
         options = shared.options(total)
         at = _lib.ANY if shared.order.is_random else 0
         try:
+            if why is not None:
+                raise _lib.Failed(0, why)
             self.stream = Stream(shared.job, options)
             self.at = self.stream.open(number, at)
             seed = self.at.info.seed
@@ -210,7 +226,19 @@ class Epoch:
         self.is_member = start is not None
         if self.is_member:
             self._tell_shared()
+            self._look_around()
         return start
+
+    @property
+    def is_proven(self):
+        """It makes what the others make.  Before that it makes nothing for them, so that all who
+        do have proved it, each to one that had."""
+        return self.shared.proven_mark == self.mark
+
+    def _look_around(self):
+        """Who is alone is the one that others compare with."""
+        if self.at.jobs <= 1:
+            self.shared.proven_mark = self.mark
 
     def _tell_shared(self):
         others = self.at.jobs - 1
@@ -222,6 +250,8 @@ class Epoch:
         late takes the rest first, then makes what it missed; a short last one stays last."""
         if not start:
             for unit in range(total):
+                if start is None and self._catches_up(unit, total):
+                    start = 0
                 yield unit, start == 0
             return
         last = total - (1 if self._is_short(total - 1) else 0)
@@ -229,6 +259,16 @@ class Epoch:
             yield unit, True
         for unit in (*range(start), *range(last, total)):
             yield unit, False
+
+    def _catches_up(self, unit, total):
+        """One that is behind the others makes units by itself, until it is where they are."""
+        if self.at is None or self.of.at == _lib.ANY:
+            return False
+        try:
+            self.is_member = self.at.begin(unit, total) is not None
+        except _lib.Failed:
+            self.close()
+        return self.is_member
 
     def _is_short(self, unit):
         return self._has(unit) and len(self.lists[unit]) < len(self.lists[0])
@@ -257,29 +297,36 @@ class Epoch:
                     for u in range(max(unit - ahead, 0), min(unit + ahead + 1, len(self.lists)))
                     if u != unit}
         return _worker.Ticket(self.of, unit, self.firsts[unit], self.lists[unit], near, own,
-                              proves)
+                              proves, self.is_member and self.is_proven)
 
     # --- taking ---
 
     def resolve(self, data):
         """(what came for the next batch, or a ticket to send once more)"""
-        ticket = self.sent[self.delivered]
+        ticket, is_shared = self.sent[0]
+        if not is_shared and self.is_member and self.has_taken:
+            self.is_member = False      # the rest is what it missed
+            self.at.end()
         if type(data) is _worker.Token:
+            self.shared.make_s = max(data.make_s, self.shared.make_s * 0.9)
             data, again = self._take(ticket)
             if again is not None:
                 return None, again
         elif self.staged is not None:
             data = self._compare(data)
         else:
-            self._count_own(ticket)
-        self.delivered += 1
+            self._count_own(ticket, is_shared)
+        self.has_taken = self.has_taken or is_shared
+        self.sent.popleft()
+        if self.at is not None:
+            self.at.delivered(1)
         self.tries, self.since = 0, None
         self.shared.counts["batches"] += 1
         return data, None
 
-    def _count_own(self, ticket):
+    def _count_own(self, ticket, is_shared):
         self.shared.counts["own"] += 1
-        if self.is_member and self.at is not None:
+        if is_shared and self.is_member:
             self.at.skip(ticket.unit)
 
     def _take(self, ticket):
@@ -298,6 +345,7 @@ class Epoch:
             elif rc == _lib.TAKE_SELF:
                 break
             elif time.monotonic() - self.since > self._patience():
+                self._look_around()
                 self.tries += 1
                 self.since = time.monotonic()
                 return None, self._ticket(ticket.unit, own=self.tries > _TRIES)
@@ -317,7 +365,8 @@ class Epoch:
         batch = self.stream.take_over(taken)
         shared.counts["taken"] += 1
         shared.counts["of_others"] += not taken.is_own
-        if taken.is_own or (shared.proven and not shared.is_audited(self.of.epoch, ticket.unit)):
+        if taken.is_own or (self.is_proven and
+                            not shared.is_audited(self.of.epoch, ticket.unit)):
             return batch, None
         self.staged = batch
         return None, self._ticket(ticket.unit, own=True, proves=True)
@@ -327,7 +376,7 @@ class Epoch:
         difference = _same.find_difference(staged, data)
         self.shared.counts["compared"] += 1
         if difference is None:
-            self.shared.proven = True
+            self.shared.proven_mark = self.mark
         else:
             self.leave("alone: what another job made is not what this job makes: %s" % difference,
                        for_good=True)

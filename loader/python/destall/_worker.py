@@ -8,6 +8,7 @@ then taken from the stage by the main process, which is told so by a token.
 """
 
 import os
+import time
 
 from . import _lib, _make, _order, _payload
 
@@ -26,19 +27,19 @@ class Pass:
 
 
 class Ticket:
-    """For the batch that is unit `unit`; what the order has near it; and whether the worker is
-    to make that one, for this job alone."""
+    """For the batch that is unit `unit`; what the order has near it; whether the worker is to
+    make that one, for this job alone; else whether it may make units for all."""
 
-    def __init__(self, of, unit, first, indices, near, own=False, proves=False):
+    def __init__(self, of, unit, first, indices, near, own=False, proves=False, feeds=False):
         self.of, self.unit, self.first, self.indices = of, unit, first, indices
-        self.near, self.own, self.proves = near, own, proves
+        self.near, self.own, self.proves, self.feeds = near, own, proves, feeds
 
 
 class Token:
-    """It is to be had from the stage."""
+    """It is to be had from the stage; and how long the worker takes for one."""
 
-    def __init__(self, unit):
-        self.unit = unit
+    def __init__(self, unit, make_s):
+        self.unit, self.make_s = unit, make_s
 
 
 class Maker:
@@ -49,7 +50,7 @@ class Maker:
         self.version = version
         self.of = self.hub = self.stage = self.at = None
         self.known = {}         # unit -> (first position, indices)
-        self.made = 0
+        self.made, self.make_s = 0, 0.0
         self.bytes = 0          # of the last unit, and
         self.is_steady = False  # of the one before
         self.pid = os.getpid()
@@ -88,9 +89,10 @@ class Maker:
         """The batch, or a token for it."""
         if ticket.own or not self._attach(ticket.of) or self.at.jobs <= 1:
             return self._make_own(ticket)
-        self._note(ticket)
-        self.make_one()
-        return Token(ticket.unit)
+        if ticket.feeds:
+            self._note(ticket)
+            self.make_one()
+        return Token(ticket.unit, self.make_s)
 
     def _note(self, ticket):
         self.known[ticket.unit] = (ticket.first, ticket.indices)
@@ -107,7 +109,10 @@ class Maker:
 
     def _make(self, of, first, indices, arena=None):
         self.made += 1
-        return self.recipe.make(of.seed, of.epoch, first, indices, arena)
+        since = time.monotonic()
+        batch = self.recipe.make(of.seed, of.epoch, first, indices, arena)
+        self.make_s = time.monotonic() - since
+        return batch
 
     # --- units ---
 
