@@ -20,7 +20,8 @@ from ._version import VERSION
 
 _SLICE_MS = 50          # of a wait: then signals are looked at
 _PATIENCE_S = 0.2       # before a worker is asked once more,
-_PATIENCE_TIMES = 4     # and as many times as making a batch takes
+_PATIENCE_TIMES = 4     # and as many times as making a batch takes;
+_PATIENCE_NEW_S = 0.05  # of one that is not proven, before it makes it for itself
 _NEAR = 2               # batches that each ticket tells of, beside its own, for each worker
 _TRIES = 2              # to have it made for all, before it is made for this job alone
 
@@ -345,14 +346,21 @@ class Epoch:
             elif rc == _lib.TAKE_SELF:
                 break
             elif time.monotonic() - self.since > self._patience():
-                self._look_around()
-                self.tries += 1
-                self.since = time.monotonic()
-                return None, self._ticket(ticket.unit, own=self.tries > _TRIES)
+                return None, self._ask_again(ticket)
         return None, self._ticket(ticket.unit, own=True)
 
+    def _ask_again(self, ticket):
+        """A worker of ours may make it for all; one of a job that is not proven only for us."""
+        self._look_around()
+        self.tries += 1
+        self.since = time.monotonic()
+        return self._ticket(ticket.unit, own=self.tries > _TRIES or not self.is_proven)
+
     def _patience(self):
-        return _PATIENCE_S + _PATIENCE_TIMES * self.shared.make_s
+        if not self.is_proven:
+            self._look_around()
+        return _PATIENCE_S + _PATIENCE_TIMES * self.shared.make_s if self.is_proven else \
+            _PATIENCE_NEW_S
 
     def _accept(self, ticket, taken):
         """Of this job's own order, and proven; else it is made here."""
