@@ -83,7 +83,7 @@ static int
 open_file(struct ledger *l, bool append, struct ds_err *err)
 {
 	struct stat st;
-	int flags;
+	int flags, rc;
 
 	l->fd = open(l->path, (append ? O_RDWR : O_WRONLY) | O_CREAT |
 	    O_APPEND | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0666);
@@ -92,8 +92,11 @@ open_file(struct ledger *l, bool append, struct ds_err *err)
 	l->fd = io_out_of_the_way(l->fd);
 	flags = fcntl(l->fd, F_GETFL);
 	if (fstat(l->fd, &st) != 0 || flags < 0 ||
-	    fcntl(l->fd, F_SETFL, flags & ~O_NONBLOCK) != 0)
-		return fail_call(l, -errno, err);
+	    fcntl(l->fd, F_SETFL, flags & ~O_NONBLOCK) != 0) {
+		rc = fail_call(l, -errno, err);
+		io_close(&l->fd);	/* not known yet: is_ours() */
+		return rc;
+	}
 	l->dev = st.st_dev;
 	l->ino = st.st_ino;
 	l->is_file = S_ISREG(st.st_mode);

@@ -14,9 +14,9 @@
  *     who comes and wants it is given it by the feeder, or, if that stands still,
  *     makes it itself: the hub calls the lease late.
  *  2. What is kept is of passes that are `now` or `next`.
- *  3. The job takes what is kept only while it is alone, or the hub is gone, which
- *     costs it nothing of what it has ahead; whoever removes a batch
- *     from the list, under the lock, has it.
+ *  3. The job takes what is kept only while it is alone, or the hub is gone:
+ *     that costs it nothing of what it has ahead.  Whoever removes a batch from
+ *     the list, under the lock, has it.
  */
 
 #include <config.h>

@@ -385,6 +385,23 @@ what_takes_long_is_made_in_the_end(void **state)
 	assert_int_equal(stand_state(&s[1], 1), UNIT_STAGED);
 }
 
+/* Of unit 0 all is over; a has 1, b has 2, waits for 1 and wants to make
+ * something.  When that was; *works: its word before. */
+static uint64_t
+let_b_wait_for_a(uint32_t *works)
+{
+	uint64_t since_ns;
+
+	stand_sit(&s[1], 1, 1);
+	assert_int_equal(stand_lease(&s[0], 0, 1).unit, 1);
+	assert_int_equal(stand_lease(&s[1], 0, 1).unit, 2);
+	since_ns = clock_now_ns();
+	*works = stand_works(&s[1]);
+	stand_wait(&s[1], 1);
+	assert_int_equal(stand_lease(&s[1], UNIT_BYTES, 1).why, STAGE_WAIT);
+	return since_ns;
+}
+
 /* Who knows the size of a unit only when it is made is timed from the lease. */
 static void
 who_asks_for_room_late_is_not_late(void **state)
@@ -402,13 +419,7 @@ who_asks_for_room_late_is_not_late(void **state)
 	stand_publish_after(&s[0], &r, UNIT_BYTES, NS_PER_S);	/* the hub's */
 	guest_sync(&a);
 	assert_int_equal(stand_state(&s[1], 0), UNIT_STAGED);
-	stand_sit(&s[1], 1, 1);
-	assert_int_equal(stand_lease(&s[0], 0, 1).unit, 1);
-	assert_int_equal(stand_lease(&s[1], 0, 1).unit, 2);
-	since_ns = clock_now_ns();
-	works = stand_works(&s[1]);
-	stand_wait(&s[1], 1);
-	assert_int_equal(stand_lease(&s[1], UNIT_BYTES, 1).why, STAGE_WAIT);
+	since_ns = let_b_wait_for_a(&works);
 	usleep(200000);
 	if (clock_now_ns() - since_ns < 350 * NS_PER_MS)	/* of four times */
 		assert_int_equal(stand_works(&s[1]), works);
@@ -430,13 +441,7 @@ keeping_is_not_making(void **state)
 	g = stand_room(&s[0], &g, UNIT_BYTES);
 	stand_publish_after(&s[0], &g, UNIT_BYTES, NS_PER_MS);
 	guest_sync(&a);
-	stand_sit(&s[1], 1, 1);
-	assert_int_equal(stand_lease(&s[0], 0, 1).unit, 1);
-	assert_int_equal(stand_lease(&s[1], 0, 1).unit, 2);
-	since_ns = clock_now_ns();
-	works = stand_works(&s[1]);
-	stand_wait(&s[1], 1);
-	assert_int_equal(stand_lease(&s[1], 0, 1).why, STAGE_WAIT);
+	since_ns = let_b_wait_for_a(&works);
 	await_work(&s[1], works);
 	assert_true(clock_now_ns() - since_ns < 1500 * NS_PER_MS);
 }
