@@ -69,7 +69,8 @@ DS_EXPORT int ds_connect_as(struct ds_hub **out, const char *job,
     unsigned flags, struct ds_err *err);
 	/* The same for a process that is several jobs at a time, such as trials
 	 * in threads: connections under one name are one job.  Nobody waits for
-	 * a member of its own job; NULL: that of the process. */
+	 * a member of its own job; NULL: that of the process.  A name of 16
+	 * hexadecimal digits is the same job in all processes. */
 
 DS_EXPORT void ds_disconnect(struct ds_hub **hub);
 	/* Data sets that were opened with it go on without. */
@@ -498,6 +499,41 @@ DS_EXPORT int ds_loader_bad(const struct ds_loader *loader, uint64_t i,
     struct ds_bad *bad);
 	/* The i-th sample that was skipped or substituted; the first hundred
 	 * are remembered.  -ENOENT past them. */
+
+/*--- ledgers -------------------------------------------------------------*/
+
+/* What a job was given, sample by sample, for `destall ledger check`.  The
+ * native loader writes its own; this is for other loaders. */
+
+struct ds_ledger;
+
+struct ds_ledger_sample {
+	uint64_t epoch, batch, position;
+	const char *name;	/* relative to the data set; NULL: it has none */
+	uint64_t item;		/* its number, if it has no name */
+	uint32_t crc32c;	/* of what was delivered */
+};
+
+DS_EXPORT int ds_ledger_open(struct ds_ledger **out, const char *path,
+    int64_t at, struct ds_err *err);
+	/* A new file.  at > 0: one that is there, of which all behind this byte
+	 * is cut, for a job that goes on from where it had been.  -EEXIST: it
+	 * has lines; -EBUSY: another job writes it. */
+
+DS_EXPORT int ds_ledger_put(struct ds_ledger *ledger,
+    const struct ds_ledger_sample *sample, struct ds_err *err);
+
+DS_EXPORT int ds_ledger_flush(struct ds_ledger *ledger, int64_t *size,
+    struct ds_err *err);
+	/* What was put is with the kernel: a job that is killed loses none of
+	 * it.  *size: of the file now.  A ledger that failed once fails for
+	 * ever. */
+
+DS_EXPORT void ds_ledger_close(struct ds_ledger **ledger);
+	/* What was not flushed is lost. */
+
+DS_EXPORT uint32_t ds_crc32c(uint32_t crc, const void *bytes, size_t len);
+	/* Begins with 0; what comes back goes on with the bytes that follow. */
 
 #ifdef __cplusplus
 }

@@ -77,6 +77,11 @@ int data_open_current(struct ds_data **out, struct link *link,
 	/* The same, but as the hub has it listed, if it has: nothing is listed
 	 * then, and what changed since is seen item by item. */
 
+int data_open_listed(struct ds_data **out, struct link *link,
+    const char *uri, struct ds_err *err);
+	/* The same, and -EAGAIN if the hub has not: nothing is listed, ever.
+	 * What it opens is cached. */
+
 const struct listing_item *data_key(const struct ds_data *d, uint64_t i);
 const char *data_name(const struct ds_data *d, uint64_t i);
 	/* NULL if the index is not sound. */

@@ -141,15 +141,22 @@ ask(struct ds_data *d, uint64_t stamp, int listing, struct ask_set *s)
 	    d->set_up.share, listing, s, &d->no_cache);
 }
 
+enum lists { LISTS_ANEW, LISTS_IF_NONE, LISTS_NEVER };
+
 /* The hub's failures cost the cache, the source's fail the opening; *listing
  * is set where one was made. */
 static int
-open_at_hub(struct ds_data *d, bool current, int *listing, struct ds_err *err)
+open_at_hub(struct ds_data *d, enum lists lists, int *listing,
+    struct ds_err *err)
 {
 	struct ask_set s;
-	int rc = current ? ask(d, CACHE_STAMP_ANY, -1, &s) : ASK_LIST;
+	int rc = lists == LISTS_ANEW ? ASK_LIST :
+	    ask(d, CACHE_STAMP_ANY, -1, &s);
 	uint64_t stamp;
 
+	if (rc == ASK_LIST && lists == LISTS_NEVER)
+		return err_fail(err, -EAGAIN, "data set %s: not listed yet",
+		    source_uri(d->source));
 	if (rc == ASK_LIST) {
 		rc = source_stamp(d->source, &stamp, err);
 		if (rc < 0)
@@ -189,21 +196,22 @@ use_listing(struct ds_data *d, int *listing, struct ds_err *err)
 }
 
 static int
-open_items(struct ds_data *d, bool current, struct ds_err *err)
+open_items(struct ds_data *d, enum lists lists, struct ds_err *err)
 {
 	int listing = -1, rc = 0;
 
 	if (d->link != NULL)
-		rc = open_at_hub(d, current, &listing, err);
+		rc = open_at_hub(d, lists, &listing, err);
 	if (rc == 0 && d->index.index == NULL)
-		rc = use_listing(d, &listing, err);
+		rc = lists != LISTS_NEVER ? use_listing(d, &listing, err) :
+		    err_fail(err, d->no_cache.code, "%s", d->no_cache.text);
 	io_close(&listing);
 	return rc;
 }
 
 static int
 open_data(struct ds_data **out, struct link *link, const char *uri,
-    const char *budget, bool current, struct ds_err *err)
+    const char *budget, enum lists lists, struct ds_err *err)
 {
 	struct ds_data *d;
 	int rc;
@@ -220,7 +228,7 @@ open_data(struct ds_data **out, struct link *link, const char *uri,
 	if (rc == 0)
 		rc = source_open(&d->source, uri, err);
 	if (rc == 0)
-		rc = open_items(d, current, err);
+		rc = open_items(d, lists, err);
 	if (rc < 0) {
 		ds_data_close(&d);
 		return rc;
@@ -233,12 +241,19 @@ int
 data_open_on(struct ds_data **out, struct link *link, const char *uri,
     const char *budget, struct ds_err *err)
 {
-	return open_data(out, link, uri, budget, false, err);
+	return open_data(out, link, uri, budget, LISTS_ANEW, err);
 }
 
 int
 data_open_current(struct ds_data **out, struct link *link, const char *uri,
     struct ds_err *err)
 {
-	return open_data(out, link, uri, NULL, true, err);
+	return open_data(out, link, uri, NULL, LISTS_IF_NONE, err);
+}
+
+int
+data_open_listed(struct ds_data **out, struct link *link, const char *uri,
+    struct ds_err *err)
+{
+	return open_data(out, link, uri, NULL, LISTS_NEVER, err);
 }

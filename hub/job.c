@@ -22,10 +22,8 @@
 
 /* 0: none; so is anything that is no token. */
 static uint64_t
-read_given(void)
+read_token(const char *text)
 {
-	const char *text = env_get("DESTALL_JOB");
-
 	if (text == NULL || strlen(text) != DIGITS ||
 	    strspn(text, "0123456789abcdefABCDEF") != DIGITS)
 		return 0;
@@ -65,8 +63,11 @@ find_own(void)
 uint64_t
 job_token(const char *name)
 {
-	uint64_t job = read_given();
+	uint64_t job = read_token(name);
 
+	if (job != 0)
+		return job;
+	job = read_token(env_get("DESTALL_JOB"));
 	if (job == 0)
 		job = find_own();
 	return name == NULL ? job :

@@ -11,6 +11,8 @@
  *     forks afterwards belong to the same job; another program does not.
  *  3. A process that is several jobs at a time, each in a thread, names them:
  *     equal names are one job, within one of the two above.
+ *  4. A name of 16 hexadecimal digits is the job itself, in every process: for
+ *     launchers whose workers are no children of the first.
  */
 
 #ifndef HUB_JOB_H

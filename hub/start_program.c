@@ -28,6 +28,8 @@
 static const char *const beside[] = {
 	"/../bin/" PROGRAM,		/* lib */
 	"/../../bin/" PROGRAM,		/* lib/x86_64-linux-gnu */
+	/* lib/python3.x/site-packages/destall/lib: a wheel */
+	"/../../../../../bin/" PROGRAM,
 };
 static const char *const built[] = { "/../" PROGRAM };	/* .libs */
 

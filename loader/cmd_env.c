@@ -22,7 +22,7 @@
 #include "loader/job_env.h"
 #include "loader/object.h"
 
-/* Jobs may be a while in coming, and never start a hub themselves. */
+/* Jobs may be a while in coming, and those that only read never start a hub. */
 #define HUB_IDLE	"--idle=1h"
 
 extern const struct command cmd_env;
@@ -40,32 +40,42 @@ print_export(const char *name, const char *value)
 	puts("'");
 }
 
+/* What is put into jobs. */
+struct parts {
+	char	object[PATH_MAX];
+	char	hook[PATH_MAX];		/* "": none */
+};
+
 static int
 print_all(const struct job *j, const struct job_options *o,
-    const char *object, struct ds_err *err)
+    const struct parts *parts, struct ds_err *err)
 {
-	char *preload = job_env_preload(object, getenv("LD_PRELOAD"));
+	char *preload = job_env_preload(parts->object, getenv("LD_PRELOAD"));
+	char *python = job_env_python(parts->hook, getenv("PYTHONPATH"));
 	char *data = NULL;
 	int rc = 0;
 
-	if (preload == NULL)
+	if (preload == NULL || python == NULL)
 		rc = err_fail(err, -ENOMEM, "out of memory");
 	if (rc == 0 && j->roots.nr > 0)
 		rc = roots_text(&j->roots, &data, err);
 	if (rc == 0) {
 		print_export("LD_PRELOAD", preload);
+		if (parts->hook[0] != '\0')
+			print_export("PYTHONPATH", python);
 		if (data != NULL)
 			print_export("DESTALL_DATA", data);
 		if (o->cache != NULL)
 			print_export("DESTALL_CACHE", o->cache);
 	}
 	free(data);
+	free(python);
 	free(preload);
 	return rc;
 }
 
 static int
-prepare(struct job *j, const struct job_options *o, char object[PATH_MAX],
+prepare(struct job *j, const struct job_options *o, struct parts *parts,
     struct ds_err *err)
 {
 	char idle[] = HUB_IDLE, *hub_options[] = { idle, NULL };
@@ -75,7 +85,9 @@ prepare(struct job *j, const struct job_options *o, char object[PATH_MAX],
 	if (rc == 0)
 		rc = job_find_roots(j, o, 0, NULL, err);
 	if (rc == 0)
-		rc = object_find(object, err);
+		rc = object_find(parts->object, err);
+	if (rc == 0)
+		job_find_hook(j, parts->hook);
 	if (rc == 0)
 		rc = job_connect(j, hub_options, err);
 	return rc == 0 ? job_open_data(j, err) : rc;
@@ -85,16 +97,16 @@ static int
 run(const void *opts, int nr, char **operands)
 {
 	const struct job_options *o = opts;
-	char object[PATH_MAX];
+	struct parts parts;
 	struct ds_err err;
 	struct job j;
 	int rc;
 
 	(void)nr;
 	(void)operands;
-	rc = prepare(&j, o, object, &err);
+	rc = prepare(&j, o, &parts, &err);
 	if (rc == 0)
-		rc = print_all(&j, o, object, &err);
+		rc = print_all(&j, o, &parts, &err);
 	if (rc == 0 && j.roots.nr == 0)
 		job_note(&j, "no data set: name it with --data DIR");
 	job_fini(&j);
@@ -111,7 +123,7 @@ const struct command cmd_env = {
 	.about = "Starts the hub, lists the data sets, and prints lines for the "
 	    "shell: eval \"$(destall env --data DIR)\". After that every command "
 	    "of the shell that is started with DESTALL=1 reads the data sets "
-	    "through the cache, as with destall run.",
+	    "through the cache, and shares with others, as with destall run.",
 	.options = job_options,
 	.defaults = &job_defaults,
 	.options_size = sizeof job_defaults,

@@ -21,6 +21,7 @@
 #include "cache/source_root.h"
 #include "hub/api.h"
 #include "hub/start.h"
+#include "loader/hook.h"
 #include "loader/wait_line.h"
 
 #define LINE_SIZE	1536u
@@ -128,6 +129,17 @@ job_find_roots(struct job *j, const struct job_options *o, int argc,
 	if (!j->are_named)
 		(void)roots_from_args(&j->roots, argc, argv);
 	return rc;
+}
+
+void
+job_find_hook(const struct job *j, char path[PATH_MAX])
+{
+	struct ds_err err;
+
+	if (hook_find(path, &err) == 0)
+		return;
+	path[0] = '\0';
+	say("%s: Python jobs do not share batches: %s", j->command, err.text);
 }
 
 /*--- the hub -------------------------------------------------------------*/

@@ -13,6 +13,7 @@
 #ifndef LOADER_CMD_JOB_H
 #define LOADER_CMD_JOB_H
 
+#include <limits.h>
 #include <stdbool.h>
 
 #include "base/args.h"
@@ -48,6 +49,9 @@ int job_find_roots(struct job *j, const struct job_options *o, int argc,
     char *const argv[], struct ds_err *err);
 	/* --data, else DESTALL_DATA, where empty means none, else what argv
 	 * names; there may be none.  Fails for what the user named. */
+void job_find_hook(const struct job *j, char path[PATH_MAX]);
+	/* The folder for PYTHONPATH.  "" if there is none; where it should be
+	 * there, a line says why it is not. */
 int job_connect(struct job *j, char *const options[], struct ds_err *err);
 	/* To the hub, which is started with these options if there is none;
 	 * says so if one runs that has another ceiling. */

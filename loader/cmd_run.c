@@ -37,6 +37,7 @@ struct run {
 	struct launch	launch;
 	struct job	job;
 	char		object[PATH_MAX];
+	char		hook[PATH_MAX];	/* "": none */
 	uint64_t	token;		/* DESTALL_JOB */
 	char		**before;	/* the environment that we were given */
 	struct job_env	env;		/* that of the job; list NULL: plain */
@@ -71,7 +72,8 @@ copy_environment(void)
 static int
 make_environment(struct run *r, struct ds_err *err)
 {
-	struct job_settings s = { .object = r->object, .cache = r->job.cache };
+	struct job_settings s = { .object = r->object, .cache = r->job.cache,
+	    .hook = r->hook[0] != '\0' ? r->hook : NULL };
 	char *data = NULL;
 	int rc;
 
@@ -129,6 +131,7 @@ prepare(struct run *r, const struct job_options *o, int nr, char **operands)
 		say_plain(&err);
 		return PLAIN;
 	}
+	job_find_hook(&r->job, r->hook);
 	outcome = open_data(r);
 	if (outcome == GO && make_environment(r, &err) < 0) {
 		say_plain(&err);
@@ -199,14 +202,15 @@ run(const void *opts, int nr, char **operands)
 
 const struct command cmd_run = {
 	.name = "run",
-	.summary = "run a job whose data comes from the cache",
+	.summary = "run a job with the cache, and sharing with others",
 	.operands = "CMD [ARG]...",
 	.about = "Runs a command, in any language, and answers what it opens of "
 	    "its data set from the cache that all jobs of a user share. The data "
 	    "set is what --data names, or DESTALL_DATA, or else the folders "
 	    "that the command line itself names. Whatever is not a file of the "
-	    "data set, opened for reading, passes through untouched. The exit "
-	    "status is that of the command.",
+	    "data set, opened for reading, passes through untouched. PyTorch "
+	    "jobs that load the same data make each batch once for all of them. "
+	    "The exit status is that of the command.",
 	.min_operands = 1,
 	.max_operands = INT_MAX,
 	.runs_command = true,

@@ -78,6 +78,35 @@ job_env_preload(const char *object, const char *before)
 	return text;
 }
 
+/*--- PYTHONPATH ----------------------------------------------------------*/
+
+char *
+job_env_python(const char *hook, const char *before)
+{
+	size_t hook_len = strlen(hook), len;
+	char *text, *out;
+
+	/* Set and empty, it has no entry, not an empty one. */
+	if (before != NULL && before[0] == '\0')
+		before = NULL;
+	text = malloc(hook_len + 1 + (before != NULL ? strlen(before) : 0) + 1);
+	if (text == NULL)
+		return NULL;
+	memcpy(text, hook, hook_len);
+	out = text + hook_len;
+	for (; before != NULL;
+	    before = before[len] == ':' ? before + len + 1 : NULL) {
+		len = strcspn(before, ":");
+		if (len == hook_len && memcmp(before, hook, len) == 0)
+			continue;
+		*out++ = ':';
+		memcpy(out, before, len);
+		out += len;
+	}
+	*out = '\0';
+	return text;
+}
+
 /*--- variables -----------------------------------------------------------*/
 
 static bool
@@ -156,16 +185,20 @@ set_all(struct job_env *e, char *const base[], const struct job_settings *s)
 {
 	char *preload = job_env_preload(s->object,
 	    job_env_find(base, "LD_PRELOAD"));
+	char *python = s->hook == NULL ? NULL : job_env_python(s->hook,
+	    job_env_find(base, "PYTHONPATH"));
 	char job[17];
 	unsigned nr = 0;
 	bool ok;
 
 	(void)snprintf(job, sizeof job, "%016" PRIx64, s->job);
 	ok = set(e, &nr, "LD_PRELOAD", preload) &&
+	    (s->hook == NULL || set(e, &nr, "PYTHONPATH", python)) &&
 	    set(e, &nr, "DESTALL", "1") &&
 	    set(e, &nr, "DESTALL_JOB", job) &&
 	    (s->data == NULL || set(e, &nr, "DESTALL_DATA", s->data)) &&
 	    (s->cache == NULL || set(e, &nr, "DESTALL_CACHE", s->cache));
+	free(python);
 	free(preload);
 	return ok;
 }

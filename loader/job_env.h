@@ -5,7 +5,8 @@
  *  1. It is the environment that we were given, in the same order, but for the
  *     variables named here; one that is named twice there is there once.
  *  2. The preload object stands first in LD_PRELOAD, and once, whatever was
- *     there; the rest of it stays as it was.
+ *     there; the rest of it stays as it was.  So does the folder of the hook
+ *     in PYTHONPATH.
  */
 
 #ifndef LOADER_JOB_ENV_H
@@ -15,13 +16,14 @@
 
 #include "base/err.h"
 
-#define JOB_ENV_VARIABLES	5u
+#define JOB_ENV_VARIABLES	6u
 
 struct job_settings {
 	const char	*object;	/* to preload */
 	const char	*data;		/* DESTALL_DATA; NULL: as it is */
 	const char	*cache;		/* DESTALL_CACHE; NULL: as it is */
 	uint64_t	job;		/* DESTALL_JOB */
+	const char	*hook;		/* for PYTHONPATH; NULL: as it is */
 };
 
 struct job_env {
@@ -39,5 +41,9 @@ const char *job_env_find(char *const base[], const char *name);
 
 char *job_env_preload(const char *object, const char *before);
 	/* LD_PRELOAD with the object, malloc'd; before may be NULL. */
+
+char *job_env_python(const char *hook, const char *before);
+	/* PYTHONPATH with the folder, malloc'd; before may be NULL.  An empty
+	 * entry is the current folder, and stays. */
 
 #endif

@@ -300,20 +300,27 @@ flush(struct ledger *l)
 
 /* Only whole lines are ever handed over. */
 static int
-put_line(struct ledger *l, const struct ledger_line *line,
-    const struct ds_data *data, uint64_t item)
+put_line(struct ledger *l, const struct ledger_line *line, const char *name,
+    uint64_t item)
 {
-	struct ds_info info = { .name = NULL };
 	int rc = 0;
 
 	if (BUFFER - l->used < LEDGER_LINE_MAX)
 		rc = flush(l);
-	if (rc < 0)
-		return rc;
+	if (rc == 0)
+		l->used += ledger_line_put(l->buf + l->used, line, name, item);
+	return rc;
+}
+
+static int
+put_item(struct ledger *l, const struct ledger_line *line,
+    const struct ds_data *data, uint64_t item)
+{
+	struct ds_info info = { .name = NULL };
+
 	if (ds_data_info(data, item, &info) < 0)
 		info.name = NULL;
-	l->used += ledger_line_put(l->buf + l->used, line, info.name, item);
-	return 0;
+	return put_line(l, line, info.name, item);
 }
 
 static int
@@ -336,7 +343,7 @@ put_batch(struct ledger *l, const struct ds_batch *b,
 			    i * b->sample_bytes, b->sample_bytes),
 		};
 
-		rc = put_line(l, &line, data, skip ? skips[k].item :
+		rc = put_item(l, &line, data, skip ? skips[k].item :
 		    b->items[i]);
 		if (skip)
 			k++;
@@ -354,6 +361,31 @@ ledger_batch(struct ledger *l, const struct ds_batch *batch,
 	must_be(l, LEDGER_MAGIC);
 	if (l->failed == 0)
 		l->failed = put_batch(l, batch, data, skips, nr_skips);
+	return ledger_failed(l, err);
+}
+
+int
+ledger_put(struct ledger *l, const struct ledger_line *line, const char *name,
+    uint64_t item, struct ds_err *err)
+{
+	must_be(l, LEDGER_MAGIC);
+	if (l->failed == 0)
+		l->failed = put_line(l, line, name, item);
+	return ledger_failed(l, err);
+}
+
+int
+ledger_flush(struct ledger *l, int64_t *size, struct ds_err *err)
+{
+	struct stat st;
+
+	must_be(l, LEDGER_MAGIC);
+	if (l->failed == 0)
+		l->failed = flush(l);
+	if (l->failed == 0 && fstat(l->fd, &st) != 0)
+		l->failed = -errno;
+	if (l->failed == 0)
+		*size = (int64_t)st.st_size;
 	return ledger_failed(l, err);
 }
 

@@ -65,6 +65,12 @@ int ledger_batch(struct ledger *l, const struct ds_batch *batch,
 	/* Before the job has the batch, which it may write to.  skips are in
 	 * the order of delivery.  Once it failed, it fails for ever. */
 
+int ledger_put(struct ledger *l, const struct ledger_line *line,
+    const char *name, uint64_t item, struct ds_err *err);
+	/* One sample, as ledger_line_put() has it; with the kernel after
+	 * ledger_flush(), which tells how long the file is then. */
+int ledger_flush(struct ledger *l, int64_t *size, struct ds_err *err);
+
 int ledger_failed(const struct ledger *l, struct ds_err *err);
 	/* 0, or what ledger_batch() will say whatever it is given. */
 

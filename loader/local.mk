@@ -1,8 +1,8 @@
 # loader: from the cache to the job: the native loader, and the commands that
 # start jobs.
 
-# Where the preload object is.
-AM_CPPFLAGS += -DPKGLIBDIR='"$(pkglibdir)"'
+# Where the preload object is, and the package for Python.
+AM_CPPFLAGS += -DPKGLIBDIR='"$(pkglibdir)"' -DPYTHONDIR='"$(pythondir)"'
 
 # The native loader, from the plan to the batch.
 libloader_la_SOURCES += \
@@ -38,11 +38,14 @@ libloader_la_SOURCES += \
 	%D%/label_list.c %D%/label_list.h \
 	%D%/labels.c %D%/labels.h \
 	%D%/ledger_line.c %D%/ledger_line.h \
-	%D%/ledger.c %D%/ledger.h
+	%D%/ledger.c %D%/ledger.h \
+	%D%/ledger_api.c
 # end of libloader_la_SOURCES
 
 libhost_la_SOURCES += \
+	%D%/part.c %D%/part.h \
 	%D%/object.c %D%/object.h \
+	%D%/hook.c %D%/hook.h \
 	%D%/job_env.c %D%/job_env.h \
 	%D%/follow.c %D%/follow.h \
 	%D%/launch.c %D%/launch.h \

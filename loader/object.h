@@ -3,16 +3,8 @@
  * object.h: the preload object that belongs to this program.
  * Runs in the command only.
  *
- * It is loaded into every process of a job, so nobody but the caller and root
- * may have had a hand in it.  Accepted is an object that, like its folder,
- *
- *  1. belongs to the caller or to root,
- *  2. cannot be written by all, and
- *  3. cannot be written by a group, but for the caller's own effective group:
- *     where each user has a group of his own, umask 002 is usual, and what he
- *     built is written so.  Where users share one, whoever lets it write what
- *     he builds trusts it.  Who is in a group is not asked: that may go over
- *     the network, and the answer is not complete.
+ * It is loaded into every process of a job: it and its folder must be what
+ * loader/part.h accepts.
  */
 
 #ifndef LOADER_OBJECT_H
@@ -25,9 +17,7 @@
 #define OBJECT_NAME	"libdestall-preload.so"
 
 int object_find(char path[PATH_MAX], struct ds_err *err);
-	/* The first that object_check() allows: in the tree it was built in,
-	 * beside where it was installed, or where it was to be installed.  If
-	 * it allows none, what it says of the first; -ENOENT: there is none. */
+	/* As part_find(). */
 
 int object_check(const char *path, struct ds_err *err);
 	/* path has no symbolic link.  -EINVAL: LD_PRELOAD cannot hold it

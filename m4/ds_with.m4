@@ -79,6 +79,28 @@ AC_DEFUN([DS_WITH_PYTHON], [
       [DS_MISSING([python], [no Python >= 3.8 was found])])],
     [PYTHON=])
   AM_CONDITIONAL([WITH_PYTHON], [test "x$ds_have_python" = xyes])
+  AM_COND_IF([WITH_PYTHON],
+    [AC_DEFINE([WITH_PYTHON], [1], [the package for Python is installed])
+     DS_PYTHONDIR])
+])
+
+# DS_PYTHONDIR: where the package goes.  Below the prefix there may be a folder
+# that this Python searches, under a name that automake does not know: Debian's
+# is dist-packages.
+AC_DEFUN([DS_PYTHONDIR], [
+  AC_ARG_WITH([pythondir],
+    [AS_HELP_STRING([--with-pythondir=DIR],
+      [where Python's modules are installed @<:@the folder below PREFIX that Python searches@:>@])],
+    [pythondir=$with_pythondir],
+    [ds_prefix=$prefix
+     test "x$ds_prefix" != xNONE || ds_prefix=$ac_default_prefix
+     ds_site=`$PYTHON -c 'import site, sys
+prefix = sys.argv.pop()
+for d in site.getsitepackages():
+    if d.startswith(prefix + "/lib"):
+        print(d.replace(prefix, "${prefix}", 1))
+        break' "$ds_prefix" 2> /dev/null`
+     test "x$ds_site" = x || pythondir=$ds_site])
 ])
 
 # DS_REQUIRE_TURBO: the plain IJG library has neither jpeg_crop_scanline nor

@@ -8,6 +8,7 @@
 
 #include "preload/attached.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +23,7 @@
 #include "preload/word.h"
 
 #define RETRY_NS	(10 * NS_PER_S)	/* after a failure, at least */
+#define LISTED_NS	(250 * NS_PER_MS) /* while another lists the files */
 #define RETRY_SHARE	60u		/* of the time may be lost in trying */
 #define AGAIN_NS	NS_PER_S	/* for one who keeps closing descriptors */
 #define AGAIN_FREE	16u		/* times without that pause */
@@ -114,6 +116,15 @@ has_root(const struct attached *a, const char *canonical)
 	return false;
 }
 
+/* Late, only what we had before: then a hub was lost that had it listed. */
+static bool
+may_list(const char *canonical)
+{
+	const struct attached *old = attached_peek();
+
+	return !filter_is_late() || (old != NULL && has_root(old, canonical));
+}
+
 static int
 attach_root(struct attached *a, const char *root, struct ds_err *err)
 {
@@ -125,7 +136,9 @@ attach_root(struct attached *a, const char *root, struct ds_err *err)
 		return err_errno(err, "data set %s", root);
 	if (has_root(a, canonical))
 		return 0;
-	rc = data_open_current(&d, hub_api_link(a->hub), canonical, err);
+	rc = may_list(canonical) ?
+	    data_open_current(&d, hub_api_link(a->hub), canonical, err) :
+	    data_open_listed(&d, hub_api_link(a->hub), canonical, err);
 	if (rc < 0)
 		return rc;
 	if (d->index.index == NULL) {
@@ -151,20 +164,25 @@ static void
 attach_roots(struct attached *a)
 {
 	struct ds_err err;
-	const char *root;
+	int rc;
 
-	for (unsigned n = 0; (root = filter_root(n)) != NULL; n++) {
-		if (attach_root(a, root, &err) < 0)
+	a->nr_roots = filter_nr();
+	for (unsigned n = 0; n < a->nr_roots; n++) {
+		rc = attach_root(a, filter_root(n), &err);
+		if (rc == -EAGAIN && filter_is_late())
+			a->waits = true;
+		else if (rc < 0)
 			say_plain(&err);
 	}
 }
 
 static struct attached *
-make(void)
+make(bool *waits)
 {
 	struct attached *a = calloc(1, sizeof *a);
 	struct ds_err err;
 
+	*waits = false;
 	if (a == NULL)
 		return NULL;
 	if (ds_connect(&a->hub, DS_NO_START, &err) < 0) {
@@ -173,6 +191,7 @@ make(void)
 		return NULL;
 	}
 	attach_roots(a);
+	*waits = a->waits;
 	if (a->nr == 0) {
 		ds_disconnect(&a->hub);
 		free(a);
@@ -273,13 +292,13 @@ attached_leave(void)
 /* A hub that stands still costs as long as any answer is waited for, each time
  * that it is asked. */
 static void
-put_off(uint64_t took_ns)
+put_off(uint64_t took_ns, uint64_t least_ns)
 {
 	uint64_t pause_ns = took_ns * RETRY_SHARE;
 
 	/* relaxed: a hint, nothing hangs on when it is seen */
 	atomic_store_explicit(&put_off_ns, clock_now_ns() +
-	    (pause_ns > RETRY_NS ? pause_ns : RETRY_NS), memory_order_relaxed);
+	    (pause_ns > least_ns ? pause_ns : least_ns), memory_order_relaxed);
 }
 
 static bool
@@ -297,14 +316,17 @@ replace(struct attached *old)
 	uint64_t begin_ns = clock_now_ns();
 	struct attached *a;
 	struct hush hush;
+	bool waits;
 
 	hush_begin(&hush);	/* there may be files to be listed */
-	a = make();
+	a = make(&waits);
 	hush_end(&hush);
-	if (a == NULL) {
-		put_off(clock_now_ns() - begin_ns);
+	if (waits)
+		put_off(0, LISTED_NS);
+	else if (a == NULL)
+		put_off(clock_now_ns() - begin_ns, RETRY_NS);
+	if (a == NULL)
 		return old;
-	}
 	/* release: pairs with the acquires of those who look */
 	atomic_store_explicit(&current, a, memory_order_release);
 	if (old != NULL)
@@ -320,7 +342,7 @@ attach(struct attached *old)
 	if (is_put_off() || is_guest())
 		return old;
 	if (!lock()) {
-		put_off(LOCK_NS);
+		put_off(LOCK_NS, RETRY_NS);
 		return old;
 	}
 	a = attached_peek();
@@ -339,13 +361,20 @@ attached_peek(void)
 	return atomic_load_explicit(&current, memory_order_acquire);
 }
 
+/* There are roots that it does not have, or may have by now. */
+static bool
+is_behind(const struct attached *a)
+{
+	return a->nr_roots != filter_nr() || (a->waits && !is_put_off());
+}
+
 struct attached *
 attached_get(void)
 {
 	struct attached *a = attached_peek();
 
 	/* relaxed: a hint, nothing hangs on when it is seen */
-	if (a != NULL && is_mine(a) &&
+	if (a != NULL && is_mine(a) && !is_behind(a) &&
 	    !atomic_load_explicit(&a->lost, memory_order_relaxed))
 		return a;
 	return attach(a);
@@ -371,5 +400,5 @@ attached_hub_gone(struct attached *a, uint64_t took_ns)
 	}
 	word_say("the hub does not answer: files that are not cached yet are "
 	    "read as without destall");
-	put_off(took_ns);	/* nor will it now */
+	put_off(took_ns, RETRY_NS);	/* nor will it now */
 }

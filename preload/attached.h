@@ -11,7 +11,10 @@
  *     A child of vfork(2) never attaches: it uses what its parent has.
  *  3. Who attaches holds a lock that names its process: one that a parent's
  *     other thread held at the fork stops nobody.
- *  4. No hub is ever started from here.  Where there is none, or it is lost,
+ *  4. Where the object was loaded late (start.h), what the hub has not listed is
+ *     left for later, and the hub asked again every LISTED_NS: whoever loaded it
+ *     has somebody else list.
+ *  5. No hub is ever started from here.  Where there is none, or it is lost,
  *     one line says so, and another is looked for every RETRY_NS, or later if
  *     that takes its time: one that stands still holds a program up once.
  */
@@ -27,6 +30,8 @@ struct attached {
 	struct ds_hub	*hub;
 	uint64_t	made_ns;
 	_Atomic bool	lost;		/* its descriptors, or its store */
+	bool		waits;		/* for a listing */
+	unsigned	nr_roots;	/* that there were when it was made */
 	unsigned	nr;
 	struct ds_data	*data[FILTER_ROOTS_MAX];
 };

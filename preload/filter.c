@@ -27,8 +27,10 @@
 #define TEXT_MAX	(32u * 4096u)
 
 static char text[TEXT_MAX];		/* the roots, each terminated */
+static size_t text_used;
 static const char *roots[FILTER_ROOTS_MAX];
-static unsigned nr_roots;
+static _Atomic unsigned nr_roots;
+static _Atomic bool is_late;
 
 /* Where the program's folder is, in one word, so that all that is known of it
  * belongs together: in the answer's bits a state, for CWD_ABOVE one of the roots
@@ -46,6 +48,20 @@ static _Atomic uint64_t cwd;
 static_assert(FILTER_ROOTS_MAX <= 1u << (CWD_LEN_SHIFT - CWD_ROOT_SHIFT) &&
     PATH_MAX <= CWD_ANSWER >> CWD_LEN_SHIFT &&
     (FILTER_ROOTS_MAX & (FILTER_ROOTS_MAX - 1)) == 0, "an answer fits");
+
+unsigned
+filter_nr(void)
+{
+	/* acquire: pairs with the release in add_root() */
+	return atomic_load_explicit(&nr_roots, memory_order_acquire);
+}
+
+bool
+filter_is_late(void)
+{
+	/* relaxed: set before the first open that could ask */
+	return atomic_load_explicit(&is_late, memory_order_relaxed);
+}
 
 /*--- paths ---------------------------------------------------------------*/
 
@@ -84,7 +100,7 @@ is_under(const char *p, const char *root)
 static bool
 is_inside(const char *path)
 {
-	for (unsigned n = 0; n < nr_roots; n++) {
+	for (unsigned n = 0, nr = filter_nr(); n < nr; n++) {
 		if (is_under(path, roots[n]))
 			return true;
 	}
@@ -134,7 +150,7 @@ judge_folder(char *path, size_t len)
 	path[len + 1] = '\0';
 	if (is_inside(path))
 		return CWD_INSIDE;
-	for (unsigned n = 0; n < nr_roots; n++) {
+	for (unsigned n = 0, nr = filter_nr(); n < nr; n++) {
 		if (is_below(roots[n], path, len))
 			return CWD_ABOVE | (uint64_t)n << CWD_ROOT_SHIFT |
 			    (uint64_t)len << CWD_LEN_SHIFT;
@@ -177,7 +193,7 @@ leads_below(const char *path, uint64_t answer)
 	    (FILTER_ROOTS_MAX - 1)];
 	size_t len = (answer & CWD_ANSWER) >> CWD_LEN_SHIFT;
 
-	for (unsigned n = 0; n < nr_roots; n++) {
+	for (unsigned n = 0, nr = filter_nr(); n < nr; n++) {
 		if (is_below(roots[n], one, len) &&
 		    is_under(path, roots[n] + len))
 			return true;
@@ -200,8 +216,10 @@ judge_relative(const char *path, uint64_t answer)
 enum filter
 filter_path(int dir, const char *path)
 {
-	if (nr_roots == 0)
+	if (filter_nr() == 0)
 		return FILTER_NO;
+	if (filter_is_late())
+		return is_inside(path) ? FILTER_YES : FILTER_LOOK;
 	if (path[0] == '/')
 		return is_inside(path) ? FILTER_YES : FILTER_NO;
 	if (dir != AT_FDCWD)
@@ -311,25 +329,49 @@ clean(char *path)
 	*to = '\0';
 }
 
+static bool
+is_known(const char *root)
+{
+	for (unsigned n = 0, nr = filter_nr(); n < nr; n++) {
+		if (strcmp(roots[n], root) == 0)
+			return true;
+	}
+	return false;
+}
+
 /* One that is not absolute has no place here: whoever started us would have
  * made it so. */
 static void
+add_root(char *path)
+{
+	unsigned nr = filter_nr();
+
+	if (path[0] != '/' || nr == FILTER_ROOTS_MAX)
+		return;
+	clean(path);
+	if (path[0] == '\0' || is_known(path))
+		return;
+	roots[nr] = path;
+	/* release: who sees the count sees the root; pairs with the acquire in
+	 * filter_nr() */
+	atomic_store_explicit(&nr_roots, nr + 1, memory_order_release);
+}
+
+static void
 add_roots(const char *from)
 {
+	size_t len = strlen(from) + 1;
 	char *p, *next;
 
-	if (strlen(from) >= sizeof text)
+	if (len > sizeof text - text_used)
 		return;
-	strcpy(text, from);
-	for (p = text; p != NULL && nr_roots < FILTER_ROOTS_MAX; p = next) {
+	p = memcpy(text + text_used, from, len);
+	text_used += len;
+	for (; p != NULL; p = next) {
 		next = strchr(p, ':');
 		if (next != NULL)
 			*next++ = '\0';
-		if (p[0] != '/')
-			continue;
-		clean(p);
-		if (p[0] != '\0')
-			roots[nr_roots++] = p;
+		add_root(p);
 	}
 }
 
@@ -357,8 +399,20 @@ filter_start(int argc, char *const argv[])
 		add_arguments(argc, argv);
 }
 
+void
+filter_add_late(const char *list)
+{
+	if (!filter_is_late()) {
+		/* relaxed: nobody has opened a file through us yet */
+		atomic_store_explicit(&nr_roots, 0, memory_order_relaxed);
+		text_used = 0;
+		atomic_store_explicit(&is_late, true, memory_order_relaxed);
+	}
+	add_roots(list);
+}
+
 const char *
 filter_root(unsigned n)
 {
-	return n < nr_roots ? roots[n] : NULL;
+	return n < filter_nr() ? roots[n] : NULL;
 }

@@ -12,6 +12,8 @@
  *     us: the program may be allocating its first byte.
  *  3. A link from outside into a root is not followed: such a file counts as
  *     outside.
+ *  4. In an object that a program loads late, roots may be added while others
+ *     ask: a root that is seen is whole, and stays.
  */
 
 #ifndef PRELOAD_FILTER_H
@@ -40,7 +42,18 @@ bool filter_look(int fd, int dir, const char *path);
 	 * lie in a root?  One after the other in a folder outside, that costs a
 	 * stat of the folder each. */
 
+void filter_add_late(const char *list);
+	/* For who loads the object late, and calls no function of it but open()
+	 * with paths that it has judged itself (its own chdir() is not seen):
+	 * these roots, as $DESTALL_DATA lists them, are added to those that he
+	 * added before; what it started with is forgotten.  One thread at a
+	 * time. */
+
+bool filter_is_late(void);
+
 void filter_cwd_changed(void);
+
+unsigned filter_nr(void);
 
 const char *filter_root(unsigned n);
 	/* As spelled, absolute; NULL past the last. */

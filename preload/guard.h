@@ -8,8 +8,9 @@
  *  2. Nobody who is inside is cancelled: he may hold a lock or a descriptor.
  *  3. errno after is errno before.
  *  4. Off, the program has nothing but plain functions: unless DESTALL=1 was
- *     in the environment at the start, and always where the program has more
- *     rights than its caller (AT_SECURE), and where it is destall itself.
+ *     in the environment at the start, or the program itself turned it on
+ *     (start.h), and always where the program has more rights than its caller
+ *     (AT_SECURE), and where it is destall itself.
  */
 
 #ifndef PRELOAD_GUARD_H
@@ -25,7 +26,8 @@ struct guard {
 void guard_start(const char *program);
 	/* On or off, by the environment and by the program's name (argv[0]). */
 
-/* Written at the start, before there is a second thread. */
+/* Written at the start, before there is a second thread, or before the first
+ * call of one that was loaded late. */
 extern bool guard_is_on;
 
 /* Of the initial-exec model: reading it never allocates. */

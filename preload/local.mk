@@ -24,7 +24,7 @@ libpreload_la_SOURCES += \
 # it is found by its path, not by a version.
 pkglib_LTLIBRARIES = libdestall-preload.la
 libdestall_preload_la_SOURCES = \
-	%D%/start.c \
+	%D%/start.c %D%/start.h \
 	%D%/wrap.h \
 	%D%/consider.c %D%/consider.h \
 	%D%/wrap_open.c \

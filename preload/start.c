@@ -1,15 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * start.c: what the preload object does when a program starts.  Runs in jobs,
- * before main(), in the only thread there is.
+ * start.c: what the preload object does when it is loaded.  Runs in jobs:
+ * before main(), in the only thread there is; or when a program that was
+ * started without the object loads it itself.
+ *
+ * Late, it interposes nothing: the program calls its open64() by name, for files
+ * that it wants from the cache.  The Python package does so
+ * (loader/python/destall/_cache.py).
  */
 
 #include <config.h>
+
+#include "preload/start.h"
+
+#include <errno.h>
+#include <sys/auxv.h>
 
 #include "base/env.h"
 #include "preload/attached.h"
 #include "preload/filter.h"
 #include "preload/guard.h"
+
+static void
+begin(void)
+{
+	env_keep();
+	attached_start();
+}
 
 __attribute__((constructor)) static void
 start(int argc, char *argv[])
@@ -17,7 +34,18 @@ start(int argc, char *argv[])
 	guard_start(argc > 0 ? argv[0] : NULL);
 	if (!guard_is_on)
 		return;
-	env_keep();
+	begin();
 	filter_start(argc, argv);
-	attached_start();
+}
+
+int
+ds_late_roots(const char *list)
+{
+	if (getauxval(AT_SECURE) != 0)
+		return -EPERM;
+	if (!guard_is_on)
+		begin();
+	filter_add_late(list);
+	guard_is_on = true;
+	return (int)filter_nr();
 }

@@ -48,7 +48,7 @@ expect_out '^4 passed, 0 failed, 0 skipped$'
 soak SOAK_SECONDS=0 SOAK_ROUNDS=1 SOAK_TESTS='z*'
 expect_status 1
 expect_out '^0 passed, 0 failed, 0 skipped$'
-soak SOAK_SECONDS=1 SOAK_TESTS='x0001*'
+soak SOAK_SECONDS=5 SOAK_TESTS='x0001*'
 expect_status 0
 expect_out '^[1-9][0-9]* passed, 0 failed, 0 skipped$'
 

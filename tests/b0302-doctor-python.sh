@@ -38,10 +38,10 @@ expect_row_too() {
 
 fake 'echo Python 3.11.2'
 expect_row 'gave no sensible answer'
-fake 'printf "destall-doctor\n\033[2J\n\n/p /\n"'
+fake 'printf "destall-doctor\n\033[2J\n\n\n/p /\n"'
 expect_row 'gave no sensible answer'
 expect_row_too
-fake 'printf "destall-doctor\n3.11.2\n\n/p\0 /\n"'
+fake 'printf "destall-doctor\n3.11.2\n\n\n/p\0 /\n"'
 expect_row 'gave no sensible answer'
 fake 'head -c 100000 /dev/urandom'
 expect_row '(wrote more than|crashed)'
@@ -66,17 +66,27 @@ expect_row 'gave no answer in time'
 
 # One that answers, and leaves something running.
 fake 'sleep 1000 &
-printf "destall-doctor\n3.9.1\n2.0.1+cpu\n/odd\033[1m path /\n"'
+printf "destall-doctor\n3.9.1\n2.0.1+cpu\n\n/odd\033[1m path /\n"'
 run env PATH="$bin:$PATH" COLUMNS=200 "$destall" doctor
 expect_status 0
-expect_out "^  ok +Python +3.9.1, torch 2.0.1\+cpu: $bin/python3"
+expect_out "^  ok +Python +3.9.1, torch 2.0.1\+cpu, no destall: $bin/python3"
 expect_out '^  ok +PyTorch +2.0.1\+cpu'
 check_leftovers || fail "left running"
 
 # Old ones.
-fake 'printf "destall-doctor\n3.7.17\n1.9.0\n/p /\n"'
+fake 'printf "destall-doctor\n3.7.17\n1.9.0\n\n/p /\n"'
 run env PATH="$bin:$PATH" COLUMNS=200 "$destall" doctor
-expect_out "^  limited +Python +3.7.17, torch 1.9.0: "
+expect_out "^  limited +Python +3.7.17, torch 1.9.0, no destall: "
+
+# Which of them start destall by DESTALL=1 alone, and which one.
+version=$("$destall" --version | sed 's/destall //')
+fake "printf 'destall-doctor\\n3.9.1\\n\\n$version\\n/p /\\n'"
+run env PATH="$bin:/bin" COLUMNS=200 "$destall" doctor
+expect_out "^  ok +Python +3.9.1, no torch, destall $version: $bin/python3"
+expect_out "^  ok +DESTALL=1 alone +starts destall in 1 of the interpreters"
+fake "printf 'destall-doctor\\n3.9.1\\n\\n9.9\\n/p /\\n'"
+run env PATH="$bin:/bin" COLUMNS=200 "$destall" doctor
+expect_out "^  limited +DESTALL=1 alone +starts destall 9.9, and this is $version: $bin/python3"
 
 # A relative entry of PATH is not followed.
 mkdir rel

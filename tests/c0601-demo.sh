@@ -3,10 +3,12 @@
 # nothing behind however it ends (lib.sh looks).
 . "${top_srcdir:?run by make check}/tests/lib.sh"
 
-demo() { "$destall" demo --count 120 "$@"; }
+# Its jobs take as long as all the rest: they have their own part below.
+demo() { "$destall" demo --jobs 0 --count 120 "$@"; }
 
 expect_refused 2 "demo: --cache: '8G' is a size" "$destall" demo --cache 8G
 expect_refused 2 'demo: --count' "$destall" demo --count 1
+expect_refused 2 'demo: --jobs' "$destall" demo --jobs 17
 expect_refused 2 'demo: -o goes with --json' "$destall" demo -o x
 expect_refused 1 'demo: cannot make a folder in /nonexistent' env TMPDIR=/nonexistent "$destall" demo
 
@@ -27,7 +29,7 @@ expect_out '^  MinIO \*  +#+ +[0-9.]+ MiB +6[0-9]\.[0-9] %$'
 expect_out "^After the first epoch the (same )?reader, behind 'destall run', "
 ! grep -q "$(printf '\033')" "$work/out" || fail "escapes where there is no terminal"
 for width in 40 80 120; do
-	run env COLUMNS=$width "$destall" demo --count 20
+	run env COLUMNS=$width "$destall" demo --jobs 0 --count 20
 	expect_status 0
 	long=$(awk -v w=$width 'length($0) > (w < 60 ? 60 : w) && !/\/sys\//' "$work/out")
 	[ -z "$long" ] || fail "wider than $width: $long"
@@ -96,16 +98,62 @@ END
 fi
 
 # What the user has set for jobs of his own.
-run env DESTALL=0 DESTALL_DATA=/nonexistent DESTALL_CACHE=1K DESTALL_JOB=x "$destall" demo --count 20
+run env DESTALL=0 DESTALL_DATA=/nonexistent DESTALL_CACHE=1K DESTALL_JOB=x "$destall" demo --jobs 0 --count 20
 expect_status 0
 expect_no_err
+
+#--- the jobs -----------------------------------------------------------------
+
+# Without Python: none can start so.
+run env PYTHONHOME=/nonexistent "$destall" demo --count 20
+expect_status 0
+expect_no_err
+expect_out "^4 jobs \\('destall emulate', for no Python here has PyTorch"
+[ "$(grep -cE '^  (plain|DESTALL=1)  .*[0-9] images/s, +[0-9.]+ ms of a core each$' "$work/out")" -eq 2 ] ||
+    fail "not two rows with figures"
+expect_out '^With DESTALL=1 (they are [0-9.]+ times as fast|no job had a sample of another)'
+run env PYTHONHOME=/nonexistent COLUMNS=60 "$destall" demo --count 20 --jobs 2
+expect_status 0
+long=$(awk 'length($0) > 60 && !/\/sys\//' "$work/out")
+[ -z "$long" ] || fail "wider than 60: $long"
+
+# With what there is; a setting of the user's is none of the jobs'.
+run env DESTALL=0 DESTALL_GROUP=x DESTALL_AUDIT=1 DESTALL_LEDGER="$work/ledger" \
+    "$destall" demo --count 20 --jobs 2 --json
+expect_status 0
+expect_no_err
+[ ! -e "$work/ledger" ] || fail "a ledger of the user's"
+[ -z "${PYTHON-}" ] || "$PYTHON" - "$work/out" <<'END' || fail "the document: sharing"
+import json, sys
+s = json.load(open(sys.argv[1]))["sharing"]
+assert s["jobs"] == 2 and s["kind"] in ("pytorch", "emulate") and s["failed"] is None, s
+for run in s["plain"], s["shared"]:
+    assert run["samples"] == 2 * 3 * 300 and run["seconds"] > 0 and run["cpu_seconds"] > 0, s
+    assert abs(run["samples_per_s"] * run["seconds"] - run["samples"]) < 1e-3, s
+assert s["plain"]["samples_of_others"] == 0 <= s["shared"]["samples_of_others"] < 1800, s
+END
+
+# A Python that has PyTorch, as it says, and then fails: all is told but that.
+if configured WITH_PYTHON; then
+	mkdir bad
+	printf '#!/bin/sh\n[ "$1" = -c ] || { echo oh dear >&2; exit 3; }\n' > bad/python3
+	chmod +x bad/python3
+	run env PATH="$PWD/bad:$PATH" "$destall" demo --count 20
+	expect_status 0
+	expect_out '^Jobs that share could not be measured: a job ended with status 3: oh dear\.$'
+	run env PATH="$PWD/bad:$PATH" "$destall" demo --count 20 --json
+	expect_status 0
+	expect_out '"failed": "a job ended with status 3: oh dear"'
+fi
+
+#--- what goes wrong ----------------------------------------------------------
 
 # with_cat TEXT: another cat, a script, is the reader's.
 mkdir bin
 with_cat() {
 	printf '#!/bin/sh\n%s\n' "$1" > bin/cat
 	chmod +x bin/cat
-	expect_refused 1 "$2" env PATH="$PWD/bin:$PATH" "$destall" demo --count 20
+	expect_refused 1 "$2" env PATH="$PWD/bin:$PATH" "$destall" demo --jobs 0 --count 20
 }
 real=$(command -v cat)
 # It loses the object, as a program that is linked statically does.
@@ -118,7 +166,7 @@ with_cat "$real \"\$@\"; echo" 'demo: without destall, epoch 1: not every image 
 with_cat 'exit 1' 'demo: the reader ended with status 123$'
 rm bin/cat
 ln -s "$(command -v sh)" "$(command -v xargs)" bin
-run env PATH="$PWD/bin" "$destall" demo --count 20
+run env PATH="$PWD/bin" "$destall" demo --jobs 0 --count 20
 expect_status 1
 expect_err '^destall: demo: sh, xargs or cat was not found$'
 
@@ -127,16 +175,16 @@ configured WITH_CRASH_POINTS || exit 0
 # An image that is not admitted though it should be: another has its place, or
 # it is one read too many.
 expect_refused 1 'demo: [0-9]+ images of [0-9]+ bytes are cached where [0-9]+ of [0-9]+ fit ' \
-    env DS_DIE_AT=bring.read:3:EIO "$destall" demo --count 40
+    env DS_DIE_AT=bring.read:3:EIO "$destall" demo --jobs 0 --count 40
 expect_refused 1 'demo: epoch 2: 1 images were read from storage where the law says 0$' \
-    env DS_DIE_AT=bring.read:3:EIO "$destall" demo --count 40 --cache 100%
+    env DS_DIE_AT=bring.read:3:EIO "$destall" demo --jobs 0 --count 40 --cache 100%
 # A reader that dies.
-run env DS_DIE_AT=bring.leased:3 "$destall" demo --count 40
+run env DS_DIE_AT=bring.leased:3 "$destall" demo --jobs 0 --count 40
 expect_status 1
 expect_no_out
 expect_err '^destall: demo: the reader ended with status [0-9]+$'
 # A hub that cannot start, or dies.
-run env DS_DIE_AT=hub.listening:1:EIO "$destall" demo --count 40
+run env DS_DIE_AT=hub.listening:1:EIO "$destall" demo --jobs 0 --count 40
 expect_status 1
 expect_one_line 'demo: its hub did not start: hub: failed as told'
 
@@ -164,7 +212,7 @@ expect_ended() {
 }
 
 # A signal, while the reader reads or while images are made: all is cleaned up.
-DS_DIE_AT=bring.leased:5:stop "$destall" demo --count 40 > "$work/out" 2> "$work/err" &
+DS_DIE_AT=bring.leased:5:stop "$destall" demo --jobs 0 --count 40 > "$work/out" 2> "$work/err" &
 demo=$!
 until [ -n "$(stopped_below $demo)" ]; do
 	kill -0 $demo 2> /dev/null || fail "the demo has ended, and no reader was stopped"
@@ -172,9 +220,21 @@ until [ -n "$(stopped_below $demo)" ]; do
 done
 kill -TERM $demo
 expect_ended
-DS_DIE_AT=gen.written:10:stop "$destall" demo --count 40 > "$work/out" 2> "$work/err" &
+DS_DIE_AT=gen.written:10:stop "$destall" demo --jobs 0 --count 40 > "$work/out" 2> "$work/err" &
 demo=$!
 wait_stopped $demo
 kill -TERM $demo
 kill -CONT $demo
 expect_ended
+# The jobs, too.
+if configured WITH_PYTHON; then
+	printf '#!/bin/sh\n[ "$1" = -c ] || { touch "%s/began"; exec sleep 1000; }\n' "$PWD" > bad/python3
+	PATH="$PWD/bad:$PATH" "$destall" demo --count 20 > "$work/out" 2> "$work/err" &
+	demo=$!
+	until [ -e began ]; do
+		kill -0 $demo 2> /dev/null || fail "the demo has ended, and no job was started"
+		sleep 0.01
+	done
+	kill -TERM $demo
+	expect_ended
+fi

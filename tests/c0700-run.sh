@@ -151,6 +151,7 @@ DESTALL_DATA=$PWD/link:$PWD/data
 DESTALL_JOB=x
 LD_PRELOAD=$object
 END
+[ -z "$hook" ] || echo "PYTHONPATH=$hook" >> want
 sort new | diff want - || fail "the environment is another"
 "$destall" run env > again 2> /dev/null
 ! grep -q '^DESTALL_CACHE=' again || fail "a variable for nothing"
@@ -217,6 +218,7 @@ expect_one_line 'run: .*: the job runs without the cache$'
 # Of the object: none, or one that others could have changed.
 mkdir -p tree/.libs
 cp "$destall" tree/destall
+copy_hook tree
 destall=$PWD/tree/destall
 prefix=$(sed -n 's/^prefix = //p' "$top_builddir/Makefile")
 if [ ! -e "$prefix/lib/destall/libdestall-preload.so" ]; then

@@ -8,10 +8,11 @@ make_data data 10
 run "$destall" env --data data
 expect_status 0
 expect_one_line "env: caching $PWD/data: 10 files, 9\.77 KiB, all of it\$"
-cat > want <<END
-export LD_PRELOAD='$object'
-export DESTALL_DATA='$PWD/data'
-END
+parts() {
+	echo "export LD_PRELOAD='$object'"
+	[ -z "$hook" ] || echo "export PYTHONPATH='$hook'"
+}
+{ parts && echo "export DESTALL_DATA='$PWD/data'"; } > want
 diff want "$work/out" || fail "not what it should print"
 run "$destall" cache stat
 expect_out "idle +$PWD/data\$"
@@ -20,7 +21,7 @@ expect_out "idle +$PWD/data\$"
 run quiet "$destall" env
 expect_status 0
 expect_no_err
-[ "$(cat "$work/out")" = "export LD_PRELOAD='$object'" ] || fail "without a data set"
+[ "$(cat "$work/out")" = "$(parts)" ] || fail "without a data set"
 run "$destall" env --cache 35% --data data
 expect_out "^export DESTALL_CACHE='35%'\$"
 
@@ -71,6 +72,7 @@ expect_status 1
 
 mkdir -p tree/.libs
 cp "$destall" tree/destall
+copy_hook tree
 cp "$object" tree/.libs/
 chmod 755 tree/.libs
 chmod 757 tree/.libs/libdestall-preload.so

@@ -239,9 +239,17 @@ scenarios = \
 	%D%/d0600-parity.sh \
 	%D%/d0601-laws.sh \
 	%D%/d0602-loader-torch.sh \
+	%D%/d0603-pictures.sh \
 	%D%/p0800-python-parts.sh \
 	%D%/p0801-python-sharing.sh \
-	%D%/d0603-pictures.sh \
+	%D%/p0802-python-run.sh \
+	%D%/p0803-python-install.sh \
+	%D%/p0804-python-behaviour.sh \
+	%D%/p0805-python-foreign.sh \
+	%D%/p0806-python-drills.sh \
+	%D%/p0807-python-examples.sh \
+	%D%/p0808-python-streams.sh \
+	%D%/p0810-python-cache.sh \
 	%D%/l0601-ledger.sh \
 	%D%/l0602-emulate.sh \
 	%D%/l0603-emulate-resume.sh \
@@ -344,6 +352,7 @@ dist_check_SCRIPTS += $(scenarios)
 TESTS += $(scenarios)
 
 include %D%/python/local.mk
+include %D%/compat/local.mk
 include %D%/model/local.mk
 include %D%/fuzz/local.mk
 include %D%/bench/local.mk

@@ -241,6 +241,32 @@ a_hub_opens_it_as_it_was_listed(void **state)
 	assert_int_equal(hub.nr_closes, 3);
 }
 
+static void
+a_hub_opens_only_what_was_listed(void **state)
+{
+	struct ds_data *d, *again = NULL;
+	struct ds_err err;
+
+	(void)state;
+	fake_start(&hub, &link_);
+	assert_int_equal(data_open_listed(&again, link_, files.path, &err),
+	    -EAGAIN);
+	assert_null(again);
+	assert_int_equal(hub.nr_listings, 0);
+	d = open_data(NULL);
+	assert_int_equal(data_open_listed(&again, link_, files.path, &err), 0);
+	assert_int_equal(hub.nr_listings, 1);
+	check_all(again);
+	ds_data_close(&again);
+	ds_data_close(&d);
+	stop_hub();
+	fake_start(&hub, &link_);
+	hub.refuse_open = true;
+	assert_true(data_open_listed(&again, link_, files.path, &err) < 0);
+	assert_string_not_equal(err.text, "");
+	stop_hub();
+}
+
 /* Whatever the hub does wrong while it is opened: it is not cached, and all
  * is there. */
 static void
@@ -491,6 +517,7 @@ UNIT_MAIN(
     DATA_UNIT(a_file_that_goes_or_changes_is_an_error),
     DATA_UNIT(a_hub_opens_it),
     DATA_UNIT(a_hub_opens_it_as_it_was_listed),
+    DATA_UNIT(a_hub_opens_only_what_was_listed),
     DATA_UNIT(a_hub_that_fails_costs_the_cache),
     DATA_UNIT(a_hub_that_is_gone_costs_the_cache),
     DATA_UNIT(a_descriptor_that_was_taken_over_is_not_used),

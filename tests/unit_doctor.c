@@ -193,14 +193,15 @@ static void
 python_that_answers(void **state)
 {
 	static const char text[] = "destall-doctor\n3.11.2\n2.1.0+cu121\n"
-	    "/usr/bin/python3.11 /usr\n";
-	static const char none[] = "destall-doctor\n3.8.0\n\n/p /\n";
+	    "0.1.0\n/usr/bin/python3.11 /usr\n";
+	static const char none[] = "destall-doctor\n3.8.0\n\n\n/p /\n";
 	struct python_answer a;
 
 	(void)state;
 	assert_int_equal(doctor_python_parse(text, strlen(text), &a), 0);
 	assert_string_equal(a.version, "3.11.2");
 	assert_string_equal(a.torch, "2.1.0+cu121");
+	assert_string_equal(a.hook, "0.1.0");
 	assert_string_equal(a.where, "/usr/bin/python3.11 /usr");
 	assert_int_equal(doctor_python_parse(none, strlen(none), &a), 0);
 	assert_string_equal(a.torch, "");
@@ -211,14 +212,16 @@ python_that_is_none(void **state)
 {
 	static const char *const bad[] = {
 		"", "\n", "\n\n\n\n", "Python 3.11.2\n",
-		"destall-doctor\n3.11.2\n\n/p /",
-		"destall-doctor\n3.11.2\n\n/p /\nmore\n",
-		"destall-doctor\n\033[2J\n\n/p /\n",
-		"destall-doctor\n\n\n/p /\n",
-		"destall-doctor\n3.11.2\n\033]0;x\007\n/p /\n",
-		"destall-doctor\n3.11.2\n2.0 0\n/p /\n",
-		"destall-doctor\n3.11.2.3.4.5.6.7.8.9.10.11.12\n\n/p /\n",
-		"destall-doctor\n3.11.2\n" LONG_VERSION "\n/p /\n",
+		"destall-doctor\n3.11.2\n\n\n/p /",
+		"destall-doctor\n3.11.2\n\n\n/p /\nmore\n",
+		"destall-doctor\n\033[2J\n\n\n/p /\n",
+		"destall-doctor\n\n\n\n/p /\n",
+		"destall-doctor\n3.11.2\n\033]0;x\007\n\n/p /\n",
+		"destall-doctor\n3.11.2\n\n0.1 0\n/p /\n",
+		"destall-doctor\n3.11.2\n\n" LONG_VERSION "\n/p /\n",
+		"destall-doctor\n3.11.2\n2.0 0\n\n/p /\n",
+		"destall-doctor\n3.11.2.3.4.5.6.7.8.9.10.11.12\n\n\n/p /\n",
+		"destall-doctor\n3.11.2\n" LONG_VERSION "\n\n/p /\n",
 	};
 	static char huge[8192];
 	struct python_answer a;
@@ -227,12 +230,12 @@ python_that_is_none(void **state)
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
 		assert_int_equal(doctor_python_parse(bad[i], strlen(bad[i]), &a),
 		    -EBADMSG);
-	assert_int_equal(doctor_python_parse("destall-doctor\n3.1\n\n/\0p\n",
-	    24, &a), -EBADMSG);
+	assert_int_equal(doctor_python_parse("destall-doctor\n3.1\n\n\n/\0p\n",
+	    25, &a), -EBADMSG);
 	memset(huge, 'x', sizeof huge);
 	assert_int_equal(doctor_python_parse(huge, sizeof huge, &a), -EBADMSG);
 	assert_int_equal(doctor_python_parse(huge, 4096, &a), -EBADMSG);
-	(void)snprintf(huge, sizeof huge, "destall-doctor\n3.11.2\n\n%2000s\n",
+	(void)snprintf(huge, sizeof huge, "destall-doctor\n3.11.2\n\n\n%2000s\n",
 	    "/p");
 	assert_int_equal(doctor_python_parse(huge, strlen(huge), &a), -EBADMSG);
 }

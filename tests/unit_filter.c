@@ -354,6 +354,34 @@ a_folder_is_judged_once(void **state)
 	assert_int_equal(nr_readlinks, 1 + 1 + 3);
 }
 
+/* In a process of its own; what it was started with is forgotten. */
+static bool
+takes_late_roots(void)
+{
+	filter_add_late("/a:/b//c/.");
+	filter_add_late("/d:/a");
+	return filter_is_late() &&
+	    has_roots((const char *[]){ "/a", "/b/c", "/d", NULL }) &&
+	    filter_path(AT_FDCWD, "/d/x") == FILTER_YES &&
+	    filter_path(AT_FDCWD, "/usr/share/x") == FILTER_LOOK &&
+	    filter_path(AT_FDCWD, "x") == FILTER_LOOK;
+}
+
+static void
+roots_can_come_late(void **state)
+{
+	int status;
+	pid_t pid = fork();
+
+	(void)state;
+	if (pid == 0)
+		_exit(takes_late_roots() ? 0 : 1);
+	assert_true(pid > 0);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	assert_false(filter_is_late());
+}
+
 UNIT_MAIN(
 	UNIT(only_an_unset_variable_asks_the_arguments),
 	UNIT(a_long_variable_counts),
@@ -366,4 +394,5 @@ UNIT_MAIN(
 	UNIT(no_folder_is_outside),
 	UNIT(the_file_itself_tells),
 	UNIT(no_link_into_a_root_is_followed),
-	UNIT(a_folder_is_judged_once))
+	UNIT(a_folder_is_judged_once),
+	UNIT(roots_can_come_late))

@@ -69,6 +69,16 @@ what_is_no_token_names_nothing(void **state)
 	}
 }
 
+static void
+a_token_as_a_name_is_the_job(void **state)
+{
+	(void)state;
+	assert_int_equal(job_token("00000000deadBEEF"), UINT64_C(0xdeadbeef));
+	set_job("0000000000000005");
+	assert_int_equal(job_token("00000000deadBEEF"), UINT64_C(0xdeadbeef));
+	assert_int_not_equal(job_token("deadBEEF"), UINT64_C(0xdeadbeef));
+}
+
 static void *
 ask(void *arg)
 {
@@ -139,6 +149,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		JOB_UNIT(the_environment_names_it),
 		JOB_UNIT(what_is_no_token_names_nothing),
+		JOB_UNIT(a_token_as_a_name_is_the_job),
 		JOB_UNIT(threads_are_of_one),
 		JOB_UNIT(forked_children_belong_to_it),
 		JOB_UNIT(names_tell_jobs_apart),

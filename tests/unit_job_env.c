@@ -57,6 +57,38 @@ the_object_is_first_and_once(void **state)
 	}
 }
 
+static void
+the_hook_is_first_and_once(void **state)
+{
+	static const struct {
+		const char *before, *want;
+	} cases[] = {
+		{ NULL, "/h" },
+		{ "", "/h" },
+		{ "/a", "/h:/a" },
+		{ "/a:/b c", "/h:/a:/b c" },
+		{ "/h", "/h" },
+		{ "/h:/h", "/h" },
+		{ "/a:/h:/b", "/h:/a:/b" },
+		{ "/h/x:/hh:h", "/h:/h/x:/hh:h" },
+		/* empty entries are the current folder */
+		{ ":", "/h::" },
+		{ "/a::/b:", "/h:/a::/b:" },
+		{ "/h:", "/h:" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		char *text = job_env_python("/h", cases[i].before);
+		char *again = job_env_python("/h", text);
+
+		assert_string_equal(text, cases[i].want);
+		assert_string_equal(again, text);
+		free(text);
+		free(again);
+	}
+}
+
 /* What the list is, as one line. */
 static const char *
 show(char *const *list)
@@ -79,26 +111,30 @@ only_these_variables_differ(void **state)
 		struct job_settings s;
 		const char *want;
 	} cases[] = {
-		{ { NULL }, { "/o.so", "/d", "8G", 0x1f },
+		{ { NULL }, { "/o.so", "/d", "8G", 0x1f, NULL },
 		    "LD_PRELOAD=/o.so|DESTALL=1|DESTALL_JOB=000000000000001f|"
 		    "DESTALL_DATA=/d|DESTALL_CACHE=8G" },
 		{ { "A=1", "DESTALL=0", "B", "LD_PRELOAD=x.so", "=C" },
-		    { "/o.so", NULL, NULL, UINT64_MAX },
+		    { "/o.so", NULL, NULL, UINT64_MAX, NULL },
 		    "A=1|DESTALL=1|B|LD_PRELOAD=/o.so:x.so|=C|"
 		    "DESTALL_JOB=ffffffffffffffff" },
 		/* as they were where nothing is said of them */
 		{ { "DESTALL_DATA=/a:/b", "DESTALL_CACHE=1G", "Z=" },
-		    { "/o.so", NULL, NULL, 1 },
+		    { "/o.so", NULL, NULL, 1, NULL },
 		    "DESTALL_DATA=/a:/b|DESTALL_CACHE=1G|Z=|LD_PRELOAD=/o.so|"
 		    "DESTALL=1|DESTALL_JOB=0000000000000001" },
 		/* twice: the first, which is what getenv() has */
 		{ { "LD_PRELOAD=a.so", "DESTALL_JOB=2", "LD_PRELOAD=b.so",
-		    "DESTALL_JOB=3" }, { "/o.so", "/d", NULL, 1 },
+		    "DESTALL_JOB=3" }, { "/o.so", "/d", NULL, 1, NULL },
 		    "LD_PRELOAD=/o.so:a.so|DESTALL_JOB=0000000000000001|"
 		    "DESTALL=1|DESTALL_DATA=/d" },
+		/* the hook, before what Python's path was */
+		{ { "PYTHONPATH=/p", "A=1" }, { "/o.so", NULL, NULL, 1, "/h" },
+		    "PYTHONPATH=/h:/p|A=1|LD_PRELOAD=/o.so|DESTALL=1|"
+		    "DESTALL_JOB=0000000000000001" },
 		/* names that only begin like ours */
 		{ { "DESTALL_JOBS=2", "LD_PRELOADS=b", "DESTALLX=1" },
-		    { "/o.so", NULL, NULL, 1 },
+		    { "/o.so", NULL, NULL, 1, NULL },
 		    "DESTALL_JOBS=2|LD_PRELOADS=b|DESTALLX=1|LD_PRELOAD=/o.so|"
 		    "DESTALL=1|DESTALL_JOB=0000000000000001" },
 	};
@@ -147,6 +183,7 @@ finds_the_first(void **state)
 
 UNIT_MAIN(
 	UNIT(the_object_is_first_and_once),
+	UNIT(the_hook_is_first_and_once),
 	UNIT(only_these_variables_differ),
 	UNIT(no_environment_at_all),
 	UNIT(finds_the_first))

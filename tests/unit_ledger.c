@@ -483,6 +483,44 @@ parse(const char *text)
 }
 
 static void
+other_loaders_write_and_go_on(void **state)
+{
+	static const char line[] = "1 2 3 a%20b 00000009\n", none[] = "1 2 4 #7 00000009\n";
+	struct ds_ledger_sample sample = { .epoch = 1, .batch = 2,
+	    .position = 3, .name = "a b", .item = 7, .crc32c = 9 };
+	struct ds_ledger *l = NULL, *other = NULL;
+	char text[128] = "";
+	int64_t size = 0;
+	int fd;
+
+	(void)state;
+	assert_int_equal(ds_ledger_open(&l, path, 0, &err), 0);
+	assert_int_equal(ds_ledger_put(l, &sample, &err), 0);
+	assert_int_equal(ds_ledger_flush(l, &size, &err), 0);
+	assert_int_equal(size, sizeof line - 1);
+	sample.position = 4;
+	sample.name = NULL;
+	assert_int_equal(ds_ledger_put(l, &sample, &err), 0);
+	assert_int_equal(ds_ledger_flush(l, &size, &err), 0);
+	assert_int_equal(ds_ledger_open(&other, path, 1, &err), -EBUSY);
+	ds_ledger_close(&l);
+	assert_null(l);
+
+	assert_int_equal(ds_ledger_open(&l, path, 0, &err), -EEXIST);
+	assert_int_equal(ds_ledger_open(&l, path, sizeof line - 1, &err), 0);
+	assert_int_equal(ds_ledger_put(l, &sample, &err), 0);
+	assert_int_equal(ds_ledger_flush(l, &size, &err), 0);
+	assert_int_equal(size, sizeof line - 1 + sizeof none - 1);
+	ds_ledger_close(&l);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	assert_true(io_read_all(fd, text, sizeof text - 1) == size);
+	close(fd);
+	assert_int_equal(strncmp(text, line, sizeof line - 1), 0);
+	assert_string_equal(text + sizeof line - 1, none);
+	assert_int_equal(ds_crc32c(0, line, 5), crc32c(0, line, 5));
+}
+
+static void
 lines_are_read_as_they_are_written(void **state)
 {
 	struct ledger_line out, in = {
@@ -552,5 +590,6 @@ UNIT_MAIN(
 	LEDGER_UNIT(one_that_joined_late_goes_on_in_its_order),
 	LEDGER_UNIT(what_is_not_its_ledger_is_not_cut),
 	LEDGER_UNIT(a_file_without_lines_is_no_ledger),
+	LEDGER_UNIT(other_loaders_write_and_go_on),
 	UNIT(lines_are_read_as_they_are_written),
 	UNIT(other_lines_are_refused))

@@ -35,16 +35,14 @@ stop(void **state)
 
 #define OWN_UNIT(test) cmocka_unit_test_setup_teardown(test, start, stop)
 
-/* Not one more. */
+/* Not one more.  None at all: a limit by the descriptors that are open now would
+ * leave room for those that threads, which read ahead, are about to close. */
 static void
 allow_no_files(void)
 {
 	struct rlimit none = usual;
-	int fd = dup(0);
 
-	assert_true(fd > 0);
-	none.rlim_cur = (rlim_t)fd;
-	close(fd);
+	none.rlim_cur = 0;
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
 }
 

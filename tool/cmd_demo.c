@@ -36,11 +36,13 @@ struct demo_options {
 	uint64_t	count;
 	const char	*share;
 	uint64_t	seed;
+	uint64_t	jobs;
 	bool		json;
 	const char	*output;
 };
 
-static const struct demo_options defaults = { .count = 2000, .share = "35%" };
+static const struct demo_options defaults = { .count = 2000, .share = "35%",
+	.jobs = 4 };
 
 static int
 parse_cache(const char *text, void *field, struct ds_err *err)
@@ -69,6 +71,10 @@ static const struct arg_option options[] = {
 	{ .name = "seed", .kind = ARG_COUNT, .offset = FIELD(seed),
 	  .value = "S", .max = INT64_MAX,
 	  .help = "other images and orders for every seed [0]" },
+	{ .name = "jobs", .kind = ARG_COUNT, .offset = FIELD(jobs),
+	  .value = "N", .max = DEMO_JOBS_MAX,
+	  .help = "how many training jobs share at the end; 0: leave that "
+	    "out [4]" },
 	{ .name = "json", .kind = ARG_FLAG, .offset = FIELD(json),
 	  .help = "write one JSON document instead of a picture" },
 	{ .name = "output", .letter = 'o', .kind = ARG_TEXT,
@@ -97,14 +103,14 @@ say_stopping(unsigned in_work)
 }
 
 static int
-make_data(struct demo *d, struct ds_err *err)
+make_data(struct demo *d, const char *path, uint64_t count, struct ds_err *err)
 {
 	const struct gen_plan plan = {
 		.seed = d->o->seed, .classes = 10, .quality = 94,
 		.size = { .width = 500, .height = 375 },
 	};
 	struct gen_request ask = {
-		.plan = &plan, .path = d->place.data, .count = d->o->count,
+		.plan = &plan, .path = path, .count = count,
 		.stopping = say_stopping,
 	};
 	struct gen_outcome r;
@@ -218,6 +224,26 @@ read_all(struct demo *d, struct ds_err *err)
 	    d->found.held.cap_bytes, err);
 }
 
+/*--- the jobs ------------------------------------------------------------*/
+
+static int
+run_jobs(struct demo *d, struct ds_err *err)
+{
+	char data[2 * DEMO_PATH];
+	const struct demo_jobs_place p = {
+		.data = data, .place = &d->place, .stop = &d->stop,
+		.progress = &d->progress,
+	};
+	int rc;
+
+	d->found.jobs.nr = (unsigned)d->o->jobs;
+	if (d->o->jobs == 0)
+		return 0;
+	(void)snprintf(data, sizeof data, "%s/jobs", d->place.dir);
+	rc = make_data(d, data, DEMO_JOBS_ITEMS, err);
+	return rc < 0 ? rc : demo_jobs_run(&d->found.jobs, &p, err);
+}
+
 /*--- the whole -----------------------------------------------------------*/
 
 static int
@@ -232,13 +258,17 @@ play(struct demo *d, struct ds_err *err)
 	rc = demo_law_init(&f->law, (uint32_t)d->o->count, DEMO_EPOCHS,
 	    d->o->seed, err);
 	if (rc == 0)
-		rc = make_data(d, err);
+		rc = make_data(d, d->place.data, d->o->count, err);
 	if (rc == 0)
 		rc = look_at_data(d, err);
 	if (rc == 0) {
 		limit_memory(d);
 		rc = read_all(d, err);
 	}
+	if (rc == 0)
+		rc = demo_check(f, err);
+	if (rc == 0)
+		rc = run_jobs(d, err);
 	f->elapsed_ns = clock_now_ns() - start_ns;
 	return rc;
 }
@@ -295,8 +325,6 @@ run(const void *opts, int nr, char **operands)
 		return STATUS_USAGE;
 	}
 	rc = play_in_place(&d, &err);
-	if (rc == 0)
-		rc = demo_check(&d.found, &err);
 	if (rc == 0 && d.o->json)
 		rc = demo_write_json(&d.found, d.o->output, &err);
 	else if (rc == 0)
@@ -313,8 +341,10 @@ const struct command cmd_demo = {
 	    "of destall, read it for three epochs in new random orders: with "
 	    "the page cache, and then behind 'destall run' in as much memory. "
 	    "Draws how much was read from storage and how fast, next to what "
-	    "other caches of that size would read. It has a hub and a "
-	    "temporary folder of its own, takes less than a minute, and leaves "
+	    "other caches of that size would read. Then training jobs, of "
+	    "PyTorch where it is, prepare others at the same time, "
+	    "without and with DESTALL=1. It has a hub and a "
+	    "temporary folder of its own, takes about a minute, and leaves "
 	    "nothing behind.",
 	.options = options,
 	.defaults = &defaults,

@@ -10,6 +10,8 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/term.h"
+#include "tool/demo_jobs.h"
 #include "tool/demo_law.h"
 #include "tool/demo_read.h"
 
@@ -33,6 +35,7 @@ struct demo_found {
 	struct demo_law	law;
 	struct demo_epoch epoch[DEMO_RUNS][DEMO_EPOCHS];
 	struct demo_held held;		/* by destall */
+	struct demo_jobs jobs;
 };
 
 bool demo_is_counted(const struct demo_found *f);
@@ -48,6 +51,7 @@ int demo_check(const struct demo_found *f, struct ds_err *err);
 	 * not. */
 
 void demo_print(const struct demo_found *f);
+void demo_print_jobs(const struct term *t, const struct demo_jobs *j);
 int demo_write_json(const struct demo_found *f, const char *path,
     struct ds_err *err);
 

@@ -69,6 +69,36 @@ make_computed(const struct demo_found *f, enum demo_cache c)
 	    "storage_bytes", bytes, "storage_reads", reads));
 }
 
+static json_t *
+make_jobs_run(const struct demo_jobs_sum *s)
+{
+	return json_must(json_pack("{sI sI sf sf sf sf}",
+	    "samples", (json_int_t)s->samples,
+	    "samples_of_others", (json_int_t)s->of_others,
+	    "seconds", s->seconds,
+	    "cpu_seconds", s->cpu_seconds,
+	    "samples_per_s", demo_jobs_rate(s),
+	    "cpu_seconds_per_sample", demo_jobs_cost(s)));
+}
+
+static json_t *
+make_jobs(const struct demo_jobs *j)
+{
+	json_t *doc;
+
+	if (j->nr == 0)
+		return json_null();
+	doc = json_must(json_pack("{si ss so}", "jobs", (int)j->nr,
+	    "kind", j->is_torch ? "pytorch" : "emulate",
+	    "failed", j->is_measured ? json_null() :
+	    json_text(j->why_not.text)));
+	json_put(doc, "plain", j->is_measured ? make_jobs_run(&j->plain) :
+	    json_null());
+	json_put(doc, "shared", j->is_measured ? make_jobs_run(&j->shared) :
+	    json_null());
+	return doc;
+}
+
 int
 demo_write_json(const struct demo_found *f, const char *path,
     struct ds_err *err)
@@ -81,7 +111,7 @@ demo_write_json(const struct demo_found *f, const char *path,
 	json_append(measured, make_destall(f));
 	for (unsigned c = 0; c < DEMO_CACHES; c++)
 		json_append(computed, make_computed(f, c));
-	more = json_pack("{sI sI sf sI sI so sb so so sf}",
+	more = json_pack("{sI sI sf sI sI so sb so so so sf}",
 	    "items", (json_int_t)f->law.items,
 	    "bytes", (json_int_t)f->bytes,
 	    "cache_share", f->part,
@@ -92,6 +122,7 @@ demo_write_json(const struct demo_found *f, const char *path,
 	    "storage_is_counted", (int)demo_is_counted(f),
 	    "measured", measured,
 	    "computed", computed,
+	    "sharing", make_jobs(&f->jobs),
 	    "seconds", (double)f->elapsed_ns / (double)NS_PER_S);
 	if (more == NULL || json_object_update(doc, more) != 0)
 		say_no_memory();

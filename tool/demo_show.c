@@ -276,9 +276,12 @@ put_tail(const struct term *t, const struct demo_found *f)
 	if (f->limit_bytes / 3 > f->law.cap_bytes / 2)
 		put_text(t, "With so few images most of the memory is not the "
 		    "cache's: a larger --count shows more.");
+	demo_print_jobs(t, &f->jobs);
+	if (f->jobs.nr > 0)
+		putchar('\n');
 	(void)snprintf(text, sizeof text, "It took %s, and all that it made is "
-	    "removed. For a job of your own: destall run python train.py "
-	    "--data DIR", text_duration(time, f->elapsed_ns));
+	    "removed. For jobs of your own: destall run python "
+	    "train.py --data DIR", text_duration(time, f->elapsed_ns));
 	put_text(t, text);
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * doctor_python.c: the Python interpreters that a job may be run with, and
- * whether they have PyTorch, without importing it.
+ * doctor_python.c: the Python interpreters that a job may be run with, whether
+ * they have PyTorch, without importing it, and whether DESTALL=1 alone makes
+ * them start destall.
  * Runs in the command only, the interpreters as children with a deadline.
  *
  * Two names are one interpreter if program and prefix are the same: the python
@@ -17,9 +18,12 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/say.h"
+#include "loader/hook.h"
+#include "loader/part.h"
 #include "tool/doctor_child.h"
 
 #define LIMIT_MS	5000u
@@ -38,9 +42,12 @@ static const char question[] =
     "    torch = metadata.version('torch')\n"
     "except Exception:\n"
     "    pass\n"
-    "sys.stdout.write('" MARK "\\n%d.%d.%d\\n%s\\n%s %s\\n' % (\n"
+    "hook = ''\n"
+    "if 'destall._start' in sys.modules:\n"
+    "    hook = sys.modules['destall'].__version__\n"
+    "sys.stdout.write('" MARK "\\n%d.%d.%d\\n%s\\n%s\\n%s %s\\n' % (\n"
     "    sys.version_info[0], sys.version_info[1], sys.version_info[2],\n"
-    "    torch, os.path.realpath(sys.executable), sys.prefix))\n";
+    "    torch, hook, os.path.realpath(sys.executable), sys.prefix))\n";
 
 struct python {
 	char			path[PATH_MAX];
@@ -61,6 +68,7 @@ static void
 find_one(struct pythons *all, const char *dir, size_t len, const char *name)
 {
 	char path[PATH_MAX], real[PATH_MAX];
+	struct stat st;
 	int n;
 
 	/* A relative entry means another directory for everyone who asks. */
@@ -72,7 +80,8 @@ find_one(struct pythons *all, const char *dir, size_t len, const char *name)
 	n = snprintf(path, sizeof path, "%s/%s", real, name);
 	if (n < 0 || (size_t)n >= sizeof path)
 		return;
-	if (access(path, X_OK) != 0)
+	if (stat(path, &st) != 0 || !S_ISREG(st.st_mode) ||
+	    access(path, X_OK) != 0)
 		return;
 	for (unsigned i = 0; i < all->nr; i++) {
 		if (strcmp(all->list[i].path, path) == 0)
@@ -109,8 +118,12 @@ static void
 find_all(struct pythons *all)
 {
 	const char *path = getenv("PATH");
+	char mine[PATH_MAX];
 	size_t len;
 
+	/* Whom pip has installed stands beside the Python it is for. */
+	if (part_folder(mine))
+		find_in(all, mine, strlen(mine));
 	find_in_prefix(all, "VIRTUAL_ENV");
 	find_in_prefix(all, "CONDA_PREFIX");
 	for (; path != NULL; path = path[len] == ':' ? path + len + 1 : NULL) {
@@ -131,8 +144,7 @@ ask(int out, void *arg)
 	char *argv[] = { p->path, no_bytecode, command, text, NULL };
 
 	memcpy(text, question, sizeof text);
-	/* Our own hook is not to be measured here. */
-	if (setenv("DESTALL", "0", 1) != 0 || dup2(out, STDOUT_FILENO) < 0)
+	if (setenv("DESTALL", "1", 1) != 0 || dup2(out, STDOUT_FILENO) < 0)
 		_exit(1);
 	execv(p->path, argv);
 	_exit(127);
@@ -168,7 +180,7 @@ int
 doctor_python_parse(const char *text, size_t len, struct python_answer *a)
 {
 	char copy[CHILD_OUTPUT + 1];
-	char *at = copy, *mark, *version, *torch, *where;
+	char *at = copy, *mark, *version, *torch, *hook, *where;
 
 	if (len > CHILD_OUTPUT || memchr(text, '\0', len) != NULL)
 		return -EBADMSG;
@@ -177,16 +189,20 @@ doctor_python_parse(const char *text, size_t len, struct python_answer *a)
 	mark = cut_line(&at);
 	version = mark != NULL ? cut_line(&at) : NULL;
 	torch = version != NULL ? cut_line(&at) : NULL;
-	where = torch != NULL ? cut_line(&at) : NULL;
+	hook = torch != NULL ? cut_line(&at) : NULL;
+	where = hook != NULL ? cut_line(&at) : NULL;
 	if (where == NULL || *at != '\0' || strcmp(mark, MARK) != 0 ||
 	    !is_number(version, strlen(version)) ||
 	    !is_version(torch, strlen(torch)) ||
+	    !is_version(hook, strlen(hook)) ||
 	    strlen(version) >= sizeof a->version ||
 	    strlen(torch) >= sizeof a->torch ||
+	    strlen(hook) >= sizeof a->hook ||
 	    strlen(where) >= sizeof a->where)
 		return -EBADMSG;
 	strcpy(a->version, version);
 	strcpy(a->torch, torch);
+	strcpy(a->hook, hook);
 	strcpy(a->where, where);
 	return 0;
 }
@@ -244,8 +260,9 @@ add_python(struct doctor_report *r, const struct python *p,
 		return;
 	}
 	doctor_add(r, "Python", doctor_version_below(a->version, 3, 8) ?
-	    &old : &doctor_fine, "%s, %s%s: %.250s", a->version,
-	    a->torch[0] != '\0' ? "torch " : "no torch", a->torch, p->path);
+	    &old : &doctor_fine, "%s, %s%s, %s%s: %.200s", a->version,
+	    a->torch[0] != '\0' ? "torch " : "no torch", a->torch,
+	    a->hook[0] != '\0' ? "destall " : "no destall", a->hook, p->path);
 }
 
 static void
@@ -286,6 +303,70 @@ add_torch(struct doctor_report *r, const struct pythons *all)
 		    nr);
 }
 
+/* What `destall run` and `destall env` give to every Python. */
+static void
+add_hook(struct doctor_report *r)
+{
+	static const struct doctor_verdict lost = {
+		DOCTOR_LIMITED,
+		"PyTorch jobs under destall run do not share batches; the cache "
+		"works",
+		"install destall again", false,
+	}, none = {
+		DOCTOR_MISSING,
+		"PyTorch jobs do not share batches; the cache works",
+		"install python3, then configure and build again", false,
+	};
+	char path[PATH_MAX];
+	struct ds_err err;
+
+	if (hook_find(path, &err) < 0)
+		doctor_add(r, "Python hook", &lost, "%.300s", err.text);
+	else if (path[0] == '\0')
+		doctor_add(r, "Python hook", &none, "built without Python");
+	else
+		doctor_add(r, "Python hook", &doctor_fine, "%.300s", path);
+}
+
+/* Where destall is installed into an interpreter. */
+static void
+add_alone(struct doctor_report *r, const struct pythons *all)
+{
+	static const struct doctor_verdict none = {
+		DOCTOR_LIMITED,
+		"jobs share batches under destall run and destall env only",
+		"pip install destall's wheel (make wheel), in the environment "
+		"that runs the job", false,
+	}, other = {
+		DOCTOR_LIMITED,
+		"jobs of two versions do not share with each other",
+		"install the same version in both places", false,
+	};
+	const struct python *odd = NULL;
+	unsigned nr = 0;
+
+	for (unsigned i = 0; i < all->nr; i++) {
+		const struct python *p = &all->list[i];
+
+		if (!p->answered || p->answer.hook[0] == '\0' ||
+		    was_seen(all, i))
+			continue;
+		nr++;
+		if (strcmp(p->answer.hook, PACKAGE_VERSION) != 0)
+			odd = p;
+	}
+	if (odd != NULL)
+		doctor_add(r, "DESTALL=1 alone", &other,
+		    "starts destall %s, and this is " PACKAGE_VERSION ": %.200s",
+		    odd->answer.hook, odd->path);
+	else if (nr == 0)
+		doctor_add(r, "DESTALL=1 alone", &none,
+		    "starts destall in none of the interpreters found");
+	else
+		doctor_add(r, "DESTALL=1 alone", &doctor_fine,
+		    "starts destall in %u of the interpreters", nr);
+}
+
 void
 doctor_python(struct doctor_report *r)
 {
@@ -311,5 +392,7 @@ doctor_python(struct doctor_report *r)
 		doctor_add(r, "Python", &doctor_fine,
 		    "%u more on PATH were not asked", all->left_out);
 	add_torch(r, all);
+	add_hook(r);
+	add_alone(r, all);
 	free(all);
 }

@@ -16,6 +16,7 @@
 struct python_answer {
 	char	version[PYTHON_VERSION];	/* "3.11.2" */
 	char	torch[PYTHON_TORCH];		/* "2.1.0+cpu", "" for none */
+	char	hook[PYTHON_VERSION];		/* of destall, "" for none */
 	char	where[PYTHON_WHERE];		/* who it is: program and prefix */
 };
 

@@ -31,8 +31,12 @@ libhost_la_SOURCES += \
 	%D%/demo_reader.c %D%/demo_reader.h \
 	%D%/demo_read.c %D%/demo_read.h \
 	%D%/demo_law.c %D%/demo_law.h \
+	%D%/demo_job.c %D%/demo_job.h \
+	%D%/demo_jobs.c %D%/demo_jobs.h \
+	%D%/demo_python.c \
 	%D%/demo_check.c \
 	%D%/demo_show.c \
+	%D%/demo_show_jobs.c \
 	%D%/demo_json.c \
 	%D%/cmd_help.c \
 	%D%/cmd_completion.c %D%/completion.c %D%/completion.h \

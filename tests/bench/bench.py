@@ -196,11 +196,13 @@ def count_by_perf(argv):
 
 def count_by_valgrind(argv):
     r = subprocess.run(
-        ["valgrind", "--tool=cachegrind", "--cache-sim=no",
+        ["valgrind", "--tool=cachegrind", "--cache-sim=no", "--trace-children=yes",
          "--cachegrind-out-file=/dev/null"] + argv,
         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-    m = re.search(r"I +refs: +([0-9,]+)", r.stderr)
-    return int(m.group(1).replace(",", "")) if r.returncode == 0 and m else None
+    counts = re.findall(r"I +refs: +([0-9,]+)", r.stderr)
+    if r.returncode != 0 or not counts:
+        return None
+    return sum(int(text.replace(",", "")) for text in counts)
 
 
 def count_instructions(case):

@@ -14,6 +14,9 @@ benches = \
 	%D%/decode \
 	%D%/handoff \
 	%D%/sharing \
+	%D%/import \
+	%D%/pytorch \
+	%D%/pytorch_disk \
 	%D%/minio
 # end of benches
 bench_programs = \
@@ -48,6 +51,8 @@ check_PROGRAMS += $(bench_programs)
 %C%_start_loop_LDADD =
 %C%_epoch_loop_LDADD =
 EXTRA_DIST += $(benches) %D%/likeness %D%/photos %D%/bench.py %D%/service.py \
+	%D%/groups.py %D%/torch_jobs.py %D%/pytorch_job.py \
+	%D%/pytorch_counts/sitecustomize.py \
 	%D%/decode_profile.py %D%/decode_torch.py %D%/test_bench.py %D%/README.md
 
 bench-programs: $(bench_programs) tests/harness/mkset tests/harness/job \

@@ -83,6 +83,18 @@ def favour(pid):
                 f.write(nice)
 
 
+def staged_bytes(pid):
+    """Of all slots of a hub, as the kernel has them."""
+    total = 0
+    folder = "/proc/%d/fd" % pid
+    for name in os.listdir(folder):
+        with contextlib.suppress(OSError):
+            path = os.path.join(folder, name)
+            if "slot" in os.readlink(path):
+                total += os.stat(path).st_size
+    return total
+
+
 class Hub:
     """In a folder of its own, from `with` to its end."""
 

@@ -11,6 +11,7 @@ sys.path.insert(0, os.path.dirname(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../../loader/python"))
 
 import destall_api                                          # noqa: E402
+import jobs                                                 # noqa: E402
 import pictures                                             # noqa: E402
 
 COUNTS = collections.Counter()
@@ -41,6 +42,13 @@ def simds():
         words = f.read().split()
     assert ("avx2" in found) == {"avx2", "fma", "f16c"}.issubset(words)
     return found
+
+
+@pytest.fixture(scope="module")
+def hub(tmp_path_factory):
+    """For jobs of one file of tests."""
+    with jobs.hub_in(tmp_path_factory.mktemp("hub")) as one:
+        yield one
 
 
 def pytest_terminal_summary(terminalreporter):

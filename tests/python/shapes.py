@@ -4,6 +4,7 @@ are compared with."""
 
 import collections
 import random
+import time
 
 import numpy
 import torch
@@ -19,13 +20,14 @@ Pair = collections.namedtuple("Pair", "image label")
 class Images(Dataset):
     """Random by all three sources, as transforms are."""
 
-    def __init__(self, count=COUNT, transform=None):
-        self.count, self.transform = count, transform
+    def __init__(self, count=COUNT, transform=None, name=None):
+        self.count, self.transform, self.name = count, transform, name
 
     def __len__(self):
         return self.count
 
     def __getitem__(self, i):
+        time.sleep(0.002)       # as long as it takes for others to come
         x = torch.full((3, 8, 8), float(i)) + torch.rand(3, 8, 8) + random.random()
         x += float(numpy.random.rand())
         return (self.transform(x) if self.transform else x), i % 10
@@ -108,7 +110,8 @@ def with_factor(k):
 SHAPES = {
     "shuffled": lambda **o: DataLoader(Images(), 8, shuffle=True, **o),
     "in order": lambda **o: DataLoader(Images(), 8, **o),
-    "last dropped": lambda **o: DataLoader(Images(), 8, shuffle=True, drop_last=True, **o),
+    "last dropped": lambda **o: DataLoader(
+        Images(name="dropped"), 8, shuffle=True, drop_last=True, **o),
     "one by one": lambda **o: DataLoader(Images(), batch_size=None, **o),
     "batches of one": lambda **o: DataLoader(Images(13), **o),
     "words, padded": lambda **o: DataLoader(Words(), 8, shuffle=True, collate_fn=pad, **o),
@@ -131,9 +134,16 @@ SHAPES = {
         shuffle=True, **o),
     "lambda": lambda **o: DataLoader(Images(transform=with_factor(2)), 8, shuffle=True, **o),
     "batch sampler": lambda **o: DataLoader(
-        Images(), batch_sampler=BatchSampler(RandomSampler(range(COUNT)), 7, True), **o),
+        Images(name="batched"),
+        batch_sampler=BatchSampler(RandomSampler(range(COUNT)), 7, True), **o),
     "generator": lambda **o: DataLoader(
-        Images(), 8, shuffle=True, generator=torch.Generator().manual_seed(11), **o),
+        Images(name="generator"), 8, shuffle=True,
+        generator=torch.Generator().manual_seed(11), **o),
     "a rank of two": lambda **o: DataLoader(
         Images(), 8, sampler=DistributedSampler(range(COUNT), 2, 1, seed=5), **o),
 }
+
+# Permutations, of which a job that joins late takes the rest first.
+PERMUTED = ("shuffled", "last dropped", "words, padded", "many at once", "own randomness",
+            "subset", "part", "put together", "tensors", "lambda", "batch sampler", "generator",
+            "a rank of two")

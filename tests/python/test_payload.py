@@ -9,10 +9,15 @@ import numpy
 import pytest
 import torch
 
+from PIL import Image
+
 from destall import _payload
 from destall._same import find_difference
 
 Point = collections.namedtuple("Point", "x y")
+
+
+ROOT = 2**64 - 3
 
 
 class Custom:
@@ -31,10 +36,27 @@ class Memory:
 def round_trip(batch, arena_size=0):
     memory = Memory(max(arena_size, 1 << 20))
     packed = _payload.Packed(batch)
-    packed.write(memory.address)
+    packed.write(memory.address, ROOT)
     released = []
-    out = _payload.unpack(memory.address, packed.size, lambda: released.append(memory))
+    out, root = _payload.unpack(memory.address, packed.size, lambda: released.append(memory))
+    assert root == ROOT
     return out, released
+
+
+class Tagged(torch.Tensor):
+    """With an attribute, as boxes of torchvision have."""
+
+
+def tagged(tag):
+    tensor = torch.ones(2).as_subclass(Tagged)
+    tensor.tag = tag
+    return tensor
+
+
+def looped(n):
+    one = [n]
+    one.append(one)
+    return one
 
 
 BASE = torch.arange(24.0).view(2, 3, 4)
@@ -62,6 +84,11 @@ BATCHES = {
     "custom": Custom(torch.ones(3)),
     "packed": torch.nn.utils.rnn.pack_sequence([torch.ones(3), torch.ones(2)]),
     "numbers": (1, 2.5, None, b"bytes", "text", True, float("nan")),
+    "tagged": tagged("a"),
+    "picture": Image.new("L", (4, 4), 1),
+    "a loop": looped(1),
+    "masked": numpy.ma.array([1, 2], mask=[True, False]),
+    "ordered": collections.OrderedDict(a=torch.ones(2)),
     "nested": [[{"a": (torch.ones(1), [numpy.ones(2)])}]],
 }
 
@@ -72,6 +99,29 @@ def test_comes_back_as_it_was(name):
     assert find_difference(BATCHES[name], out) is None
     if isinstance(out, torch.Tensor):
         assert out.requires_grad == BATCHES[name].requires_grad
+
+
+@pytest.mark.parametrize("a, b", [
+    (tagged("a"), tagged("b")),
+    (Image.new("L", (4, 4), 1), Image.new("L", (4, 4), 2)),
+    (looped(1), looped(2)),
+    (numpy.ma.array([1, 2], mask=[True, False]), numpy.ma.array([1, 2], mask=[True, True])),
+    (Custom(torch.ones(3)), Custom(torch.zeros(3))),
+    (collections.OrderedDict(a=1), collections.OrderedDict(a=2)),
+    (0.0, -0.0),
+])
+def test_differences_are_seen(a, b):
+    assert find_difference([a], [b]) is not None
+    assert find_difference([a], [a]) is None
+
+
+def test_a_class_that_is_not_here_is_named(monkeypatch):
+    memory = Memory(1 << 20)
+    packed = _payload.Packed(Custom(torch.ones(3)))
+    packed.write(memory.address, ROOT)
+    monkeypatch.delattr(__name__ + ".Custom")
+    with pytest.raises(_payload.NotShareable, match="Custom"):
+        _payload.unpack(memory.address, packed.size, lambda: None)
 
 
 def test_what_was_one_memory_is_one_again():
@@ -109,9 +159,9 @@ def test_made_where_it_will_lie():
     large = arena.tensor(torch.float32, (8, 3, 32, 32))
     torch.stack([torch.full((3, 32, 32), float(i)) for i in range(8)], 0, out=large)
     packed = _payload.Packed([large, torch.arange(8)], arena)
-    packed.write(memory.address)
+    packed.write(memory.address, ROOT)
     assert packed.size < large.numel() * 4 + 2000
-    out = _payload.unpack(memory.address, packed.size, lambda: None)
+    out, _ = _payload.unpack(memory.address, packed.size, lambda: None)
     assert find_difference([large, torch.arange(8)], out) is None
     assert out[0].data_ptr() == large.data_ptr()
     assert arena.tensor(torch.uint8, (1 << 21,)) is None
@@ -121,7 +171,7 @@ def test_made_where_it_will_lie():
 def test_other_bytes_are_no_batch(at):
     memory = Memory(1 << 20)
     packed = _payload.Packed(BASE)
-    packed.write(memory.address)
+    packed.write(memory.address, ROOT)
     ctypes.memset(memory.address + at, 0xff, 8)
     with pytest.raises(_payload.NotShareable):
         _payload.unpack(memory.address, packed.size, lambda: None)

@@ -6,72 +6,62 @@ The classes stay what they are: their methods are wrapped, so that subclasses,
 frameworks and isinstance() see nothing new.
 """
 
-import functools
 import os
 import threading
 import weakref
 
+import torch.utils.data
+
 from torch.utils.data import dataloader as _loaders
 from torch.utils.data import _utils
 
-from . import _lib, _make, _session, _worker
+from . import _cache, _epoch, _fetcher, _iterable, _iteration, _job, _lib, _saved, _shared, _status
+from ._by_id import ById
+from ._say import say
 from ._version import VERSION
 
-_shared = weakref.WeakKeyDictionary()   # loader -> Shared, or why it is plain
+_known = ById()         # loader -> Shared, or None: it is plain
 _lock = threading.Lock()
-_counter = 0
-
-
-@functools.lru_cache(maxsize=None)
-def _job():
-    """Who this is to the hub; all workers, however they are started, are the same."""
-    return os.environ.get("DESTALL_JOB") or os.urandom(8).hex()
+_PIPES = tuple(getattr(torch.utils.data, name) for name in ("IterDataPipe", "MapDataPipe")
+               if hasattr(torch.utils.data, name))
 
 
 # --- which loaders -------------------------------------------------------------
 
 def _refusal(loader):
     """Why it cannot be shared, or None."""
-    if loader._dataset_kind != _loaders._DatasetKind.Map:
-        return "an iterable dataset"
+    if not isinstance(loader, _loaders.DataLoader):
+        return "it is no DataLoader, but a %s" % type(loader).__name__
+    if isinstance(loader.dataset, _PIPES):
+        return "a DataPipe, which is seeded by its loader"
     if not getattr(loader, "in_order", True):
-        return "in_order=False"
+        return "in_order=False: batches are to come in any order"
     return None
 
 
-def _find(loader):
-    """What is known of a loader; None: it is plain."""
-    global _counter
+def _note(loader):
+    """What is known of a loader that is not plain for ever."""
     with _lock:
-        found = _shared.get(loader)
-        if found is None:
-            _counter += 1
-            found = _session.Shared(loader, _counter, _job())
-            found.alone = _refusal(loader)
-            if found.alone is not None:
-                found.tell("alone: %s" % found.alone)
-            _shared[loader] = found
-    return found if found.alone is None else None
+        if loader not in _known:
+            refusal = _refusal(loader)
+            if refusal is not None:
+                _known[loader] = _refuse(loader, refusal)
+            else:
+                _known[loader] = _shared.Shared(loader)
+                _saved.note(_known[loader])
+        return _known[loader]
 
 
-class _Sampler:
-    """In the place of the loader's own: an epoch's tickets."""
+def _refuse(loader, why):
+    _status.Record(loader).tell("alone: %s" % why)
 
-    def __init__(self, shared, plain):
-        self.shared, self.plain = shared, plain
-        self.epoch = None
 
-    def __len__(self):
-        return len(self.plain)
-
-    def __iter__(self):
-        return self._tickets()
-
-    def _tickets(self):
-        if self.epoch is not None:
-            self.epoch.close()
-        self.epoch = _session.Epoch(self.shared)
-        yield from self.epoch.tickets()
+def _find(loader):
+    """What is known of one that may share; None: it is plain."""
+    if os.environ.get("DESTALL") != "1" and loader not in _known:
+        return None
+    found = _note(loader)
+    return found if found is not None and found.alone is None else None
 
 
 class _View:
@@ -87,105 +77,148 @@ class _View:
 
 # --- iterators -----------------------------------------------------------------
 
-def _epoch_of(iterator):
-    sampler = iterator.__dict__.get("_destall")
-    return sampler.epoch if sampler is not None else None
+def _iteration_of(iterator):
+    return iterator.__dict__.get("_destall")
 
 
 def _begin(plain, iterator, loader, **changed):
-    shared = _find(loader) if type(loader) is not _View else None
-    why = shared.look() if shared is not None else None
-    if why is not None:
-        shared.tell("alone: %s" % why)
-    if shared is None or why is not None:
-        plain(iterator, loader)
+    """The iterator is made; the iteration that gives it tickets, or None: it is plain."""
+    shared, plan = _look(loader)
+    if loader.num_workers > 0 and (shared is not None or plan is not None):
+        version = VERSION if shared is not None else None
+        changed["worker_init_fn"] = _fetcher.Start(loader.worker_init_fn, version, plan)
+    if shared is None:
+        changed.pop("_dataset_kind", None)
+        plain(iterator, _View(loader, **changed) if changed else loader)
         return None
-    sampler = _Sampler(shared, loader._index_sampler)
-    iterator._destall = sampler
-    weakref.finalize(iterator, _drop, sampler).atexit = False
-    plain(iterator, _View(loader, _index_sampler=sampler, **changed))
-    return sampler
+    make_epoch = _iterable.Epoch if shared.order.is_iterable else _epoch.Epoch
+    iteration = _iteration.Iteration(shared, loader._index_sampler, make_epoch)
+    iterator._destall = iteration
+    weakref.finalize(iterator, iteration.close).atexit = False
+    plain(iterator, _View(loader, _index_sampler=iteration, **changed))
+    return iteration
 
 
-def _drop(sampler):
-    if sampler.epoch is not None:
-        sampler.epoch.close()
+def _look(loader):
+    """(what is known of it, if it may share now; how its files come from the cache)"""
+    try:
+        shared = _find(loader)
+        why = None
+        if shared is not None:
+            shared.loader.take(loader)
+            why = shared.look()
+        if why is not None:
+            shared.record.tell("alone: %s" % why)
+            shared = None
+        return shared, _plan_for(loader)
+    except _saved.Wrong:
+        raise
+    except Exception as e:              # of ours, or of a loader that is none
+        say("a loader is not shared: %s: %s", type(e).__name__, e)
+        return None, None
 
 
-def _resend(iterator, ticket):
-    """Once more, for the same batch, and then what comes for it."""
+def _plan_for(loader):
+    """How its files come from the cache, or None."""
+    if os.environ.get("DESTALL") != "1" or not isinstance(loader, _loaders.DataLoader):
+        return None
+    return _cache.plan_for(loader)
+
+
+def _resend(iterator, ticket, tries, was=None):
+    """Once more, for the same batch.  `was`: the worker that had it, in a PyTorch that counts what
+    each has (since 2.6): that one has gone on to the next."""
+    if was is not None:
+        iterator._rcvd_idx -= 1
     idx = iterator._rcvd_idx
-    epoch = _epoch_of(iterator)
-    worker = (idx + epoch.tries) % iterator._num_workers
+    worker = ticket.worker
+    if worker is None:
+        worker = (idx + tries) % iterator._num_workers
     iterator._task_info[idx] = (worker,)
+    if was is not None:
+        iterator._workers_num_tasks[was] -= 1
+        iterator._workers_num_tasks[worker] += 1
     iterator._tasks_outstanding += 1
     iterator._index_queues[worker].put((idx, ticket))
-    return iterator._next_data()
-
-
-class _LocalFetcher:
-    """Of a loader without workers: the main process makes units itself."""
-
-    def __init__(self, sampler, plain):
-        self.sampler, self.plain = sampler, plain
-        self.maker = _worker.Maker(
-            _make.Recipe(plain.dataset, plain.auto_collation, plain.collate_fn), VERSION)
-
-    def fetch(self, ticket):
-        epoch = self.sampler.epoch
-        sources = self.maker.recipe.sources
-        while True:
-            kept = sources.keep()
-            try:
-                data = self.maker.fetch(ticket)
-            finally:
-                sources.restore(kept)
-            data, ticket = epoch.resolve(data)
-            if ticket is None:
-                return data
 
 
 # --- in the place of methods: _start.py ----------------------------------------
 
 def init_single(plain, self, loader):
-    sampler = _begin(plain, self, loader)
-    if sampler is not None:
-        self._dataset_fetcher = _LocalFetcher(sampler, self._dataset_fetcher)
+    # The plain fetcher of an iterable dataset begins to iterate it at once: we do it later.
+    kind = loader._dataset_kind
+    iteration = _begin(plain, self, loader, _dataset_kind=_loaders._DatasetKind.Map)
+    if iteration is not None:
+        self._dataset_kind = kind
+        maker = _fetcher.maker_of(kind, loader.dataset, self._auto_collation, self._collate_fn,
+                                  self._drop_last, _loaders._DatasetKind.create_fetcher, VERSION)
+        self._dataset_fetcher = _fetcher.Local(iteration, maker, weakref.proxy(self))
+        weakref.finalize(self, maker.desk.close).atexit = False
+    plan = _plan_for(loader)
+    if plan is not None:
+        self._dataset_fetcher = _fetcher.Cached(self._dataset_fetcher, plan)
 
 
 def init_several(plain, self, loader):
-    _begin(plain, self, loader, worker_init_fn=_worker.Start(loader.worker_init_fn, VERSION))
+    _begin(plain, self, loader)
+
+
+def init_other(plain, self, loader):
+    """Of every iterator: those that are not PyTorch's own know nothing of tickets."""
+    if not isinstance(self, (_loaders._SingleProcessDataLoaderIter,
+                             _loaders._MultiProcessingDataLoaderIter)) and \
+            os.environ.get("DESTALL") == "1":
+        with _lock:
+            if loader not in _known:
+                _known[loader] = _refuse(loader, "it has an iterator of its own, %s.%s" % (
+                    type(self).__module__, type(self).__qualname__))
+    return plain(self, loader)
 
 
 def process_data(plain, self, data, *rest):
-    epoch = _epoch_of(self)
-    if epoch is None:
+    iteration = _iteration_of(self)
+    if iteration is None:
         return plain(self, data, *rest)
-    is_token = type(data) is _worker.Token
-    data, again = epoch.resolve(data)
+    has_come = not _fetcher.is_of_stage(data)
+    data, again = iteration.resolve(data)
     if again is not None:
-        return _resend(self, again)
-    if is_token and self._pin_memory:
+        _resend(self, again, iteration.epoch.tries, *rest)
+        return _iterable.SKIP           # for next_data() to ask again
+    if not has_come and data is not _iterable.SKIP and self._pin_memory:
         data = _utils.pin_memory.pin_memory(data, self._pin_memory_device)
     return plain(self, data, *rest)
 
 
 def next_data(plain, self):
-    try:
+    iteration = _iteration_of(self)
+    if iteration is None:
         return plain(self)
+    try:
+        data = plain(self)
+        while data is _iterable.SKIP:
+            data = plain(self)
+        return data
     except StopIteration:
-        epoch = _epoch_of(self)
-        if epoch is not None:
-            epoch.finish()
+        iteration.finish()
         raise
 
 
 def start(first_seed):
     """Before anything else here."""
     _lib.load(VERSION)
-    _session.first_seed = first_seed
+    _shared.first_seed = first_seed
 
 
-def counts():
-    """Of each loader, by its name."""
-    return {shared.name: dict(shared.counts) for shared in _shared.values()}
+# --- explicit calls: __init__.py -----------------------------------------------
+
+def share(loader):
+    _note(loader)
+
+
+def status():
+    return {"job": _job.name(), "cache": _cache.status(),
+            "loaders": [{**r.as_dict(), "cache": _cache.told(r.loader())}
+                        for r in _status.records]}
+
+
+state_dict, load_state_dict = _saved.state_dict, _saved.load_state_dict

@@ -8,6 +8,7 @@ them; a forked child makes its own.
 
 import ctypes
 import os
+import shutil
 
 from ctypes import POINTER, byref, c_char, c_char_p, c_int, c_int64, c_size_t, \
     c_uint, c_uint32, c_uint64, c_void_p
@@ -38,9 +39,24 @@ class Lease(ctypes.Structure):
                 ("generation", c_uint32), ("slot", c_uint32), ("since_ns", c_uint64)]
 
 
-class Taken(ctypes.Structure):
+class _Taken(ctypes.Structure):
     _fields_ = [("bytes", c_void_p), ("len", c_size_t), ("unit", c_uint64), ("hash", c_uint64),
                 ("maker", c_uint64), ("is_own", c_uint32), ("priv", c_void_p)]
+
+
+class _Sample(ctypes.Structure):
+    _fields_ = [("epoch", c_uint64), ("batch", c_uint64), ("position", c_uint64),
+                ("name", c_char_p), ("item", c_uint64), ("crc32c", c_uint32)]
+
+
+class Taken:
+    """What was taken.  It outlives its release, which clears what the library has."""
+
+    def __init__(self, given):
+        self.given = given
+        self.bytes, self.len, self.unit = given.bytes, given.len, given.unit
+        self.hash, self.is_own = given.hash, bool(given.is_own)
+        self.root = None        # as its bytes say: _payload.py
 
 
 _HANDLE = POINTER(c_void_p)     # where a handle is kept
@@ -51,7 +67,7 @@ _CALLS = {
     "ds_stage_open": (c_int, [_HANDLE, c_void_p, POINTER(_Err)]),
     "ds_stage_set": (c_int, [c_void_p, c_char_p, c_char_p, POINTER(_Err)]),
     "ds_stage_close": (None, [_HANDLE]),
-    "ds_stage_release": (None, [c_void_p, POINTER(Taken)]),
+    "ds_stage_release": (None, [c_void_p, POINTER(_Taken)]),
     "ds_pass_open": (c_int, [_HANDLE, c_void_p, c_uint64, c_uint64, POINTER(PassInfo),
                              POINTER(_Err)]),
     "ds_pass_close": (None, [_HANDLE]),
@@ -61,50 +77,86 @@ _CALLS = {
                                 POINTER(_Err)]),
     "ds_pass_give_up": (None, [c_void_p, POINTER(Lease), c_uint]),
     "ds_pass_begin": (c_int, [c_void_p, c_uint64, c_uint64, POINTER(c_uint64), POINTER(_Err)]),
-    "ds_pass_take": (c_int, [c_void_p, c_uint64, c_uint, POINTER(Taken), POINTER(_Err)]),
+    "ds_pass_take": (c_int, [c_void_p, c_uint64, c_uint, POINTER(_Taken), POINTER(_Err)]),
     "ds_pass_skip": (None, [c_void_p, c_uint64]),
     "ds_pass_delivered": (None, [c_void_p, c_uint64]),
     "ds_pass_end": (None, [c_void_p]),
     "ds_pass_is_alive": (c_int, [c_void_p]),
     "ds_pass_jobs": (c_uint, [c_void_p]),
-    "ds_pass_waits_for": (c_int64, [c_void_p]),
+    "ds_ledger_open": (c_int, [_HANDLE, c_char_p, c_int64, POINTER(_Err)]),
+    "ds_ledger_put": (c_int, [c_void_p, POINTER(_Sample), POINTER(_Err)]),
+    "ds_ledger_flush": (c_int, [c_void_p, POINTER(c_int64), POINTER(_Err)]),
+    "ds_ledger_close": (None, [_HANDLE]),
+    "ds_crc32c": (c_uint32, [c_uint32, c_void_p, c_size_t]),
 }
 
 _lib = None
 
 
 def _candidates():
-    """In a wheel, where `make install` puts it, in the tree it was built in; anywhere."""
-    here = os.path.dirname(os.path.abspath(__file__))
-    for folder in ("lib", "../../..", "../../.libs"):
-        path = os.path.normpath(os.path.join(here, folder, NAME))
+    """Beside the package (in a wheel; `make` and `make install` put a link there),
+    where the system has it, and beside the program that is on PATH."""
+    beside = os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib", NAME)
+    if os.path.exists(beside):
+        yield beside
+    yield NAME
+    program = shutil.which("destall")
+    if program is None:
+        return
+    top = os.path.dirname(os.path.realpath(program))
+    for folder in (".libs", "../lib", "../lib64", "../lib/%s-linux-gnu" % os.uname().machine):
+        path = os.path.join(top, folder, NAME)
         if os.path.exists(path):
             yield path
-    yield NAME
+
+
+def _open(path, version):
+    """The library at that path.  OSError: there is none; Failed: it is another."""
+    lib = ctypes.CDLL(path)
+    lib.ds_version.restype = c_char_p
+    found = lib.ds_version().decode()
+    if found != version:
+        raise Failed(0, "the library is %s, this package %s: install one version" % (
+            found, version))
+    for name, (result, arguments) in _CALLS.items():
+        call = getattr(lib, name)
+        call.restype, call.argtypes = result, arguments
+    return lib
 
 
 def load(version):
     """Once, before anything else here.  Failed: there is none, or one of another version."""
     global _lib
-    if _lib is not None:
-        return
     why = None
     for path in _candidates():
+        if _lib is not None:
+            return
         try:
-            lib = ctypes.CDLL(path)
-        except OSError as e:
-            why = why or e
-            continue
-        for name, (result, arguments) in _CALLS.items():
-            call = getattr(lib, name)
-            call.restype, call.argtypes = result, arguments
-        found = lib.ds_version().decode()
-        if found != version:
-            raise Failed(0, "the library is %s, this package %s: install one version" % (
-                found, version))
-        _lib = lib
-        return
-    raise Failed(0, "the library cannot be loaded: %s" % why)
+            _lib = _open(path, version)
+        except Failed as e:
+            why = e
+        except (OSError, AttributeError) as e:
+            why = why or Failed(0, "the library cannot be loaded: %s" % e)
+    if _lib is None:
+        raise why
+
+
+def find_loaded(name):
+    """The path of an object of this process that has this name, or None."""
+    with open("/proc/self/maps", "rb") as maps:
+        for line in maps:
+            path = os.fsdecode(line.rstrip(b"\n").partition(b"/")[2])
+            if os.path.basename(path).startswith(name):
+                return "/" + path
+    return None
+
+
+def path():
+    """Of the library; what belongs to it lies beside it.  It must have been loaded."""
+    found = find_loaded(NAME[:NAME.index(".so")] + ".so")
+    if found is None:
+        raise Failed(0, "the library's file is not to be found")
+    return found
 
 
 def _check(rc, err):
@@ -157,7 +209,7 @@ class Stage(_Handle):
     def release(self, taken):
         """From wherever the last of a batch went: perhaps in a child, or after the end."""
         if self._at and self._pid == os.getpid():
-            _lib.ds_stage_release(self._at, byref(taken))
+            _lib.ds_stage_release(self._at, byref(taken.given))
 
 
 class Pass(_Handle):
@@ -198,9 +250,9 @@ class Pass(_Handle):
 
     def take(self, unit, wait_ms):
         """(one of TAKE_* or TAKEN, what was taken)"""
-        taken, err = Taken(), _Err()
-        rc = _check(_lib.ds_pass_take(self._at, unit, wait_ms, byref(taken), byref(err)), err)
-        return rc, taken
+        given, err = _Taken(), _Err()
+        rc = _check(_lib.ds_pass_take(self._at, unit, wait_ms, byref(given), byref(err)), err)
+        return rc, Taken(given) if rc == TAKEN else None
 
     def skip(self, unit):
         _lib.ds_pass_skip(self._at, unit)
@@ -219,6 +271,28 @@ class Pass(_Handle):
     def jobs(self):
         return _lib.ds_pass_jobs(self._at)
 
-    @property
-    def waits_for(self):
-        return _lib.ds_pass_waits_for(self._at)
+
+class Ledger(_Handle):
+    """A file of it; at > 0: one that is there, as far as that byte."""
+
+    _close = "ds_ledger_close"
+
+    def __init__(self, path, at):
+        super().__init__()
+        err = _Err()
+        _check(_lib.ds_ledger_open(byref(self._at), os.fsencode(path), at, byref(err)), err)
+
+    def put(self, epoch, batch, position, name, item, crc):
+        err = _Err()
+        sample = _Sample(epoch, batch, position, name and os.fsencode(name), item, crc)
+        _check(_lib.ds_ledger_put(self._at, byref(sample), byref(err)), err)
+
+    def flush(self):
+        """Its size then."""
+        size, err = c_int64(), _Err()
+        _check(_lib.ds_ledger_flush(self._at, byref(size), byref(err)), err)
+        return size.value
+
+
+def crc32c(crc, address, size):
+    return _lib.ds_crc32c(crc, address, size)

@@ -9,25 +9,34 @@ their dataset's length are drawn at once; any other as late as a plain loader
 would draw it.
 """
 
+import collections
 import hashlib
 import pickle
 
 import torch
 
 from torch.utils.data import sampler as _samplers
+from torch.utils.data.dataloader import _DatasetKind
 from torch.utils.data.distributed import DistributedSampler
 
-from . import _seeds, _state
+from . import _layout, _seeds, _state
 
 _LISTED = (_samplers.SequentialSampler,)
 _PERMUTED = (_samplers.RandomSampler, _samplers.SubsetRandomSampler)
 _OTHERS = (_samplers.WeightedRandomSampler,)
+_UNKNOWN = 2**40        # batches of one that does not say: until it ends
+_END = object()
 
 
 def _kind(sampler):
     """The class, if it is exactly PyTorch's own."""
     return type(sampler) if type(sampler) in (*_LISTED, *_PERMUTED, *_OTHERS,
                                               DistributedSampler) else None
+
+
+def _is_repeating(sampler):
+    """What timm and ultralytics put around a sampler, to iterate it for ever."""
+    return type(sampler).__name__ == "_RepeatSampler" and list(vars(sampler)) == ["sampler"]
 
 
 def mark_of(indices):
@@ -41,11 +50,46 @@ class Order:
 
     def __init__(self, loader):
         self.loader = loader
-        self.batched = loader.batch_sampler if loader.batch_sampler is not None else None
-        self.sampler = loader.sampler
-        self.is_chunked = self.batched is None or \
-            type(self.batched) is _samplers.BatchSampler and self.batched.sampler is self.sampler
-        self.kind = _kind(self.sampler) if self.is_chunked else None
+        self.is_iterable = loader._dataset_kind == _DatasetKind.Iterable
+        self.batched, self.sampler = loader.batch_sampler, loader.sampler
+        self.repeating = None           # the endless one around it
+        if _is_repeating(self._whole):
+            self.repeating = self._whole
+            if self.batched is not None:
+                self.batched = self.batched.sampler
+            else:
+                self.sampler = self.sampler.sampler
+        if type(self.batched) is _samplers.BatchSampler:
+            self.sampler = self.batched.sampler
+            self.kind = _kind(self.sampler)
+        else:
+            self.kind = _kind(self.sampler) if self.batched is None else None
+
+    @property
+    def _whole(self):
+        """What gives the index lists of one epoch."""
+        return self.sampler if self.batched is None else self.batched
+
+    def batches(self):
+        """One of the user's own may give more or less than it says."""
+        return len(self._whole) if self.is_pure else _UNKNOWN
+
+    def expected(self):
+        """Batches of an epoch, as far as it is said; None: it is not."""
+        try:
+            return self._said() if self.is_iterable else len(self._whole)
+        except Exception:               # of the program's own
+            return None
+
+    def _said(self):
+        """Of an iterable dataset that has a length, as PyTorch counts."""
+        samples, size = len(self.loader.dataset), self.loader.batch_size
+        if size is None:
+            return samples
+        return samples // size if self.loader.drop_last else -(-samples // size)
+
+    def samples(self):
+        return len(self.sampler)
 
     @property
     def is_pure(self):
@@ -60,15 +104,20 @@ class Order:
         return self.kind is DistributedSampler and self.sampler.shuffle
 
     @property
-    def seed(self):
-        """What the user has seeded it with: None, if with nothing."""
+    def generator(self):
+        """What the user has given to draw it with, or None."""
         for holder in (self.sampler, self.batched, self.loader):
             generator = getattr(holder, "generator", None)
             if isinstance(generator, torch.Generator):
-                return generator.initial_seed()
-        if self.kind is DistributedSampler:
-            return self.sampler.seed
+                return generator
         return None
+
+    @property
+    def seed(self):
+        """What the user has seeded it with: None, if with nothing."""
+        if self.generator is not None:
+            return self.generator.initial_seed()
+        return self.sampler.seed if self.kind is DistributedSampler else None
 
     @property
     def set_epoch(self):
@@ -83,7 +132,7 @@ class Order:
     def parts(self):
         """(name, value) of what the order depends on, beside seed and epoch."""
         if self.kind is None:
-            return [("sampler", self.loader._index_sampler)]
+            return [("sampler", self._whole)]
         return [("sampler", self.kind)] + sorted(
             (name, value) for name, value in vars(self.sampler).items()
             if name not in ("data_source", "dataset", "generator", "epoch", "seed"))
@@ -91,49 +140,62 @@ class Order:
     def draw(self, seed, epoch):
         """Index lists of the epoch's batches (without a batch sampler, indices), one by one."""
         if self.kind is DistributedSampler:
-            return iter(self.loader._index_sampler)
+            return iter(self._whole)
         seed = _seeds.derive(_seeds.ORDER, seed, epoch)
-        return iter(self._draw_all(seed)) if self.is_pure else self._draw_lazily(seed)
+        return iter(self._draw_all(self._whole, seed)) if self.is_pure else \
+            self._draw_lazily(seed)
+
+    def draw_samples(self, seed, epoch):
+        """All indices of the epoch, of one that is pure."""
+        if self.kind is DistributedSampler:
+            return _layout.flat(self.sampler)
+        return _layout.flat(self._draw_all(self.sampler, _seeds.derive(_seeds.ORDER, seed, epoch)))
+
+    def endless(self):
+        """What an iterable dataset's fetcher is called with, for each batch."""
+        return iter(self._whole)
 
     def _sources(self):
         state = _state.State()
         try:
-            state.add("sampler", self.loader._index_sampler)
+            state.add("sampler", self._whole)
         except _state.Opaque:
             pass
         return _seeds.Sources(state.sources)
 
-    def _draw_all(self, seed):
+    def _draw_all(self, sampler, seed):
         sources = self._sources()
-        kept = sources.keep()
-        sources.seed(seed)
-        try:
-            return list(self.loader._index_sampler)
-        finally:
-            sources.restore(kept)
+        with _seeds.alone():
+            kept = sources.keep()
+            sources.seed(seed)
+            try:
+                return list(sampler)
+            finally:
+                sources.restore(kept)
 
     def _draw_lazily(self, seed):
         """Each step of the sampler sees what it would see if it were alone."""
-        sources = self._sources()
-        outside = sources.keep()
-        sources.seed(seed)
-        lists = iter(self.loader._index_sampler)
+        sources, lists, inside = self._sources(), None, None
         while True:
-            try:
-                indices = next(lists)
-            except StopIteration:
-                sources.restore(outside)
+            with _seeds.alone():
+                outside = sources.keep()
+                try:
+                    if lists is None:
+                        sources.seed(seed)
+                        lists = iter(self._whole)
+                    else:
+                        sources.restore(inside)
+                    indices = next(lists, _END)
+                    inside = sources.keep()
+                finally:
+                    sources.restore(outside)
+            if indices is _END:
                 return
-            except BaseException:
-                sources.restore(outside)
-                raise
-            inside = sources.keep()
-            sources.restore(outside)
             yield indices
-            outside = sources.keep()
-            sources.restore(inside)
 
     def advance(self):
         """The program's own sources, as the sampler of a plain loader would have."""
-        if self.kind in (*_PERMUTED, *_OTHERS):
+        if self.generator is not None and self.kind in _PERMUTED:
+            collections.deque(self.sampler, 0)  # it draws at its end, too
+        elif self.kind in (*_PERMUTED, *_OTHERS):
             next(iter(self.sampler), None)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Batches as bytes in a slot, and back without a copy.
 
-    0       magic, number of arrays, where the head is, how long it is
+    0       magic, number of arrays, where the head is, how long it is, root (_trust.py)
     64...   arrays, each at a multiple of 64
     head    place and length of each array, then a pickle of the batch
 
@@ -19,9 +19,9 @@ import weakref
 
 import torch
 
-_FIRST = struct.Struct("<8sQQQ")
+_FIRST = struct.Struct("<8sQQQQ")
 _PLACE = struct.Struct("<QQ")
-_MAGIC = b"ds_pay_1"
+_MAGIC = b"ds_pay_2"
 _ALIGN = 64
 _WASTE = 4      # a storage so many times as large as what is shown of it is cut
 
@@ -161,14 +161,14 @@ class Packed:
         self._head = end
         self.size = end + len(self._places) * _PLACE.size + len(self._pickle)
 
-    def write(self, address):
+    def write(self, address, root):
         """Into that memory, which has room for `size`."""
         for at, source, size in self._copies:
             ctypes.memmove(address + at, source, size)
         head = b"".join(_PLACE.pack(*place) for place in self._places)
         room = memoryview(_memory(address, self.size)).cast("B")
         room[:_FIRST.size] = _FIRST.pack(_MAGIC, len(self._places), self._head,
-                                         self.size - self._head)
+                                         self.size - self._head, root)
         room[self._head:self._head + len(head)] = head
         room[self._head + len(head):self.size] = self._pickle
 
@@ -178,6 +178,9 @@ class Arena:
 
     def __init__(self, address, room):
         self.address, self.room = address, room
+        self.clear()
+
+    def clear(self):
         self.used = _round(_FIRST.size)
 
     def tensor(self, dtype, shape):
@@ -199,16 +202,19 @@ class Arena:
 # --- unpacking -------------------------------------------------------------
 
 def unpack(address, size, release):
-    """The batch; release() is called when nothing of that memory is used any more."""
+    """(the batch, its root); release() is called when nothing of that memory is used any more."""
     memory = _memory(address, size)
     over = weakref.finalize(memory, release)
     over.atexit = False
     room = memoryview(memory).cast("B")
-    magic, nr, head, length = _FIRST.unpack_from(room)
+    magic, nr, head, length, root = _FIRST.unpack_from(room)
     if magic != _MAGIC or head + length != size or nr * _PLACE.size > length:
         raise NotShareable("it is no batch")
     places = [_PLACE.unpack_from(room, head + i * _PLACE.size) for i in range(nr)]
     if any(at + n > head for at, n in places):
         raise NotShareable("it is no batch")
-    return pickle.loads(room[head + nr * _PLACE.size:],
-                        buffers=[room[at:at + n] for at, n in places])
+    try:
+        return pickle.loads(room[head + nr * _PLACE.size:],
+                            buffers=[room[at:at + n] for at, n in places]), root
+    except Exception as e:      # a class that this program has not
+        raise NotShareable("%s: %s" % (type(e).__name__, e)) from e

@@ -2,6 +2,7 @@
 """What destall says in a job: one line at a time, on standard error, never a
 reason to fail."""
 
+import os
 import sys
 
 
@@ -11,3 +12,9 @@ def say(text, *values):
         sys.stderr.flush()
     except Exception:
         pass            # closed, full, gone: the job goes on
+
+
+def note(text, *values):
+    """What is good to know, and can be switched off."""
+    if os.environ.get("DESTALL_LOG") != "quiet":
+        say(text, *values)

@@ -6,9 +6,9 @@ are wrapped; what the wrappers need is imported when the first loader is used.
 Whatever goes wrong is one line, and the loader is PyTorch's own.
 """
 
-import functools
 import os
 import sys
+from _thread import _local        # threading's, without what it brings along
 
 WATCHED = "torch.utils.data.dataloader"
 _hook = None            # the module, once it is needed; False: it cannot be had
@@ -34,11 +34,12 @@ def _get_hook():
     return _hook or None
 
 
-first_seed = None
+first_seed = None       # None: not known
 
 
 def _wrap(cls, name, handler):
     """In the place of a method: handler(hook, plain, self, ...), if there is a hook."""
+    import functools
     plain = getattr(cls, name)
 
     @functools.wraps(plain)
@@ -51,17 +52,31 @@ def _wrap(cls, name, handler):
     setattr(cls, name, method)
 
 
-def _patch(module):
-    """The module has just been executed; torch itself may not be complete yet."""
+def _patch(module, is_new):
+    """is_new: it has just been executed; torch itself may not be complete yet, and the program
+    cannot have seeded it."""
     global first_seed
+    if getattr(module, "_destall_was_here", False):
+        return
+    module._destall_was_here = True
     import torch
-    first_seed = torch._C.default_generator.initial_seed()
+    if is_new:
+        first_seed = torch._C.default_generator.initial_seed()
     single, several = module._SingleProcessDataLoaderIter, module._MultiProcessingDataLoaderIter
     _wrap(single, "__init__", "init_single")
     _wrap(several, "__init__", "init_several")
     _wrap(several, "_process_data", "process_data")
     _wrap(single, "_next_data", "next_data")
     _wrap(several, "_next_data", "next_data")
+    _wrap(module._BaseDataLoaderIter, "__init__", "init_other")
+
+
+def _try_patch(module, is_new=False):
+    try:
+        _patch(module, is_new)
+    except Exception as e:
+        _say("this PyTorch is not known (%s: %s): loaders are not shared" % (
+            type(e).__name__, e))
 
 
 class _Loader:
@@ -74,36 +89,55 @@ class _Loader:
         return getattr(self._plain, name)
 
     def create_module(self, spec):
-        return self._plain.create_module(spec)
+        create = getattr(self._plain, "create_module", None)
+        return create(spec) if create is not None else None
 
     def exec_module(self, module):
-        self._plain.exec_module(module)
-        try:
-            _patch(module)
-        except Exception as e:
-            _say("this PyTorch is not known (%s: %s): loaders are not shared" % (
-                type(e).__name__, e))
+        # From here on it looks as if we had not been there.
+        module.__spec__.loader = module.__loader__ = self._plain
+        module.__dict__.pop("_destall_was_here", None)      # it is loaded again
+        if hasattr(self._plain, "exec_module"):
+            self._plain.exec_module(module)
+        else:
+            self._plain.load_module(module.__name__)        # of before Python 3.4
+        _try_patch(sys.modules.get(module.__name__, module), is_new=True)
 
 
 class _Finder:
-    """Asks the others for the watched module, once."""
+    """Asks the others for the watched module.  It stays: whoever asks where a
+    module is need not import it, and one that was imported may be reloaded."""
+
+    def __init__(self):
+        self._here = _local()
 
     def find_spec(self, name, path=None, target=None):
-        if name != WATCHED:
+        if name != WATCHED or getattr(self._here, "asks", False):
             return None
-        sys.meta_path[:] = [f for f in sys.meta_path if f is not self]
         import importlib.util
-        spec = importlib.util.find_spec(name)
+        self._here.asks = True
+        try:
+            spec = importlib.util.find_spec(name)
+        finally:
+            self._here.asks = False
         if spec is not None and spec.loader is not None:
             spec.loader = _Loader(spec.loader)
         return spec
 
 
 def start():
+    """At the start of Python, or later: torch may be there already."""
     if os.environ.get("DESTALL") != "1" or any(isinstance(f, _Finder) for f in sys.meta_path):
         return
+    sys.meta_path.insert(0, _Finder())
     module = sys.modules.get(WATCHED)
     if module is not None:
-        _patch(module)
-    else:
-        sys.meta_path.insert(0, _Finder())
+        _try_patch(module)
+
+
+def hook_now():
+    """For explicit calls, whatever the environment says; None: it cannot be had."""
+    if os.environ.get("DESTALL") == "0":
+        return None
+    import importlib
+    _try_patch(importlib.import_module(WATCHED))
+    return _get_hook()

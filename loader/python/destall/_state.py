@@ -5,20 +5,21 @@ exactly if they would make the same, as far as that can be told.
 It covers attributes, closure cells, defaults, globals that the code names, the
 code itself and the contents of arrays; not addresses, nor the order of sets.
 What comes with an installed package is told by its file.  What cannot be looked
-into is named: _Opaque.
+into is named: Opaque.
 
 The walk also finds sources of randomness that the objects have of their own:
 their state does not count, for it is set before each sample.
 """
 
 import copyreg
+import dis
 import enum
 import functools
 import hashlib
 import io
-import logging
 import marshal
 import os
+import random
 import struct
 import sys
 import sysconfig
@@ -29,13 +30,17 @@ from itertools import chain
 
 import torch
 
-from . import _seeds
+from . import _known, _memory, _seeds
 
 _PLAIN = (str, int, float, bool, bytes, type(None), complex)
 _PLAIN_SET = frozenset(_PLAIN)
+_NESTED = _PLAIN_SET | {list, tuple, dict}
 _LOCKS = (type(threading.Lock()), type(threading.RLock()))
 _OPAQUE = (io.IOBase, types.GeneratorType, types.CoroutineType, threading.Thread)
-_LARGE = 64             # items: then it pays to look whether all are plain
+_LARGE = 64             # items: then it pays to look whether all are plain,
+_DEEP = 8               # in so many levels of lists and mappings, and
+_MOST = 1 << 26         # items in all: one list may stand in many places
+_MANY = 1 << 16         # bytes: so many are not read in a quick look
 
 
 class Opaque(Exception):
@@ -79,25 +84,44 @@ def _module_mark(name):
     return "%s %s %s" % (name, version, mark)
 
 
-class State:
-    """One walk over what it is given."""
+@functools.lru_cache(maxsize=4096)
+def _globals_of(code):
+    """Names that it looks up; those of attributes, which may be names of globals as well, are
+    among its names, too."""
+    looked_up = {i.argval for i in dis.get_instructions(code)
+                 if i.opname.startswith("LOAD_") and ("GLOBAL" in i.opname or "NAME" in i.opname)}
+    return [name for name in code.co_names if name in looked_up]
 
-    def __init__(self):
+
+class State:
+    """One walk over what it is given.  A quick one tells lists, mappings and memory that are large
+    by which they are: to compare with another of the same process, while `alive` lives."""
+
+    def __init__(self, is_quick=False):
+        self._is_quick = is_quick
         self._hash = hashlib.blake2b(digest_size=16)
         self._seen = {}         # id -> its number
-        self._alive = []        # so that no id is used twice
+        self.alive = []         # so that no id is used twice
         self._path = []
+        self._maps = _memory.Maps()
         self.sources = []
 
     def add(self, name, obj):
-        self._at(name, obj)
+        """Objects of the program's own may raise anything when they are looked at."""
+        try:
+            self._at(name, obj)
+        except Opaque:
+            raise
+        except Exception as e:
+            raise Opaque(self._path[:8], "not to be looked into (%s: %s)" % (
+                type(e).__name__, e)) from e
 
     def digest(self):
         return self._hash.hexdigest()
 
     # --- words ---
 
-    def _say(self, tag, text=b""):
+    def say(self, tag, text=b""):
         if isinstance(text, str):
             text = text.encode("utf-8", "surrogatepass")
         self._hash.update(b"%s %d:" % (tag, len(text)))
@@ -105,25 +129,25 @@ class State:
 
     def _at(self, name, obj):
         self._path.append(str(name))
-        self._walk(obj)
+        self.walk(obj)
         self._path.pop()
 
-    def _opaque(self, what):
+    def opaque(self, what):
         raise Opaque(self._path, what)
 
     # --- by kind ---
 
-    def _walk(self, obj):
+    def walk(self, obj):
         kind = type(obj)
         if kind in _PLAIN_SET:
             self._plain(obj)
             return
         number = self._seen.get(id(obj))
         if number is not None:
-            self._say(b"again", str(number))
+            self.say(b"again", str(number))
             return
         self._seen[id(obj)] = len(self._seen)
-        self._alive.append(obj)
+        self.alive.append(obj)
         walk = _KINDS.get(kind)
         if walk is not None:
             walk(self, obj)
@@ -132,64 +156,94 @@ class State:
 
     def _plain(self, obj):
         if type(obj) is float:
-            self._say(b"float", struct.pack("<d", obj))
+            self.say(b"float", struct.pack("<d", obj))
         elif isinstance(obj, (str, bytes)):
-            self._say(type(obj).__name__.encode(), obj)
+            self.say(type(obj).__name__.encode(), obj)
         else:
-            self._say(type(obj).__name__.encode(), repr(obj))
+            self.say(type(obj).__name__.encode(), repr(obj))
 
-    def _all_plain(self, items):
-        """Long lists of paths and labels are told at once."""
-        kinds = set(map(type, items))
-        if kinds <= _PLAIN_SET:
+    def _is_left(self, size, large, *which):
+        """It is large, and told by which it is."""
+        if not self._is_quick or size < large:
+            return False
+        self.say(b"which", " ".join(map(str, which)))
+        return True
+
+    def memory(self, address, view):
+        if self._is_left(view.nbytes, _MANY, address, view.nbytes):
+            return
+        self.say(b"memory", _memory.tell(self._maps, address, view))
+
+    def _at_once(self, items):
+        """Long lists of paths and labels are told so.  False: there is more in them."""
+        if self._is_left(len(items), _LARGE, id(items)):
             return True
-        return kinds == {tuple} and set(map(type, chain.from_iterable(items))) <= _PLAIN_SET
+        if len(items) < _LARGE or not _is_plain(items):
+            return False
+        self._all(items)
+        return True
+
+    def _all(self, items):
+        # Version 0 has no references: equal values, equal bytes.
+        self.say(b"all", hashlib.sha256(marshal.dumps(items, 0)).digest())
 
     def _sequence(self, items):
-        self._say(type(items).__name__.encode(), str(len(items)))
-        if len(items) >= _LARGE and self._all_plain(items):
-            # Version 0 has no references: equal values, equal bytes.
-            self._say(b"all", marshal.dumps(list(items), 0))
+        self.say(type(items).__name__.encode(), str(len(items)))
+        if self._at_once(items):
             return
         for i, item in enumerate(items):
             self._at(i, item)
 
     def _mapping(self, items):
-        self._say(b"dict", str(len(items)))
-        for key, value in items.items():
-            self._walk(key)
+        self.say(b"dict", str(len(items)))
+        if type(items) is dict and self._at_once(items):
+            return
+        pairs = items.items()
+        for key, value in sorted(pairs) if _is_table(items) else pairs:
+            self.walk(key)
             self._at(key if isinstance(key, str) else repr(key)[:40], value)
 
     def _set(self, items):
-        marks = []
-        for item in items:
-            one = State()
-            one._path = self._path
-            one._walk(item)
+        if self._is_left(len(items), _LARGE, id(items), len(items)):
+            return
+        kinds = set(map(type, items))
+        if kinds == {str} or kinds == {int}:
+            self.say(b"set", str(len(items)))
+            self._all(sorted(items))
+            return
+        found = sorted((self._one_of(item) for item in items), key=lambda one: one.digest())
+        self.say(b"set", " ".join(one.digest() for one in found))
+        for one in found:
             self.sources += one.sources
-            marks.append(one.digest())
-        self._say(b"set", " ".join(sorted(marks)))
+            self.alive += one.alive
+
+    def _one_of(self, item):
+        """Of a set, by itself; what leads to the set again is known."""
+        one = State(self._is_quick)
+        one._path, one._maps, one._seen = self._path, self._maps, dict(self._seen)
+        one.walk(item)
+        return one
 
     def _module(self, module):
-        self._say(b"module", _module_mark(module.__name__))
+        self.say(b"module", _module_mark(module.__name__))
 
     def _builtin(self, function):
         owner = getattr(function, "__self__", None)
-        self._say(b"builtin", "%s.%s" % (getattr(function, "__module__", None),
+        self.say(b"builtin", "%s.%s" % (getattr(function, "__module__", None),
                                           function.__qualname__))
         if owner is not None and not isinstance(owner, types.ModuleType):
             self._at("self", owner)
 
     def _method(self, method):
-        self._say(b"method")
+        self.say(b"method")
         self._at(method.__func__.__name__, method.__func__)
         self._at("self", method.__self__)
 
     def _function(self, function):
         name = function.__module__ or ""
-        self._say(b"function", function.__qualname__)
+        self.say(b"function", function.__qualname__)
         if _is_library(name) and "<locals>" not in function.__qualname__:
-            self._say(b"of", _module_mark(name))
+            self.say(b"of", _module_mark(name))
             return
         self._code(function.__code__, function.__globals__)
         self._at("defaults", function.__defaults__)
@@ -198,23 +252,23 @@ class State:
             try:
                 value = cell.cell_contents
             except ValueError:          # not set yet
-                self._say(b"empty")
+                self.say(b"empty")
                 continue
             self._at(free, value)
         if function.__dict__:
             self._at("attributes", function.__dict__)
 
     def _code(self, code, scope):
-        self._say(b"code", code.co_code)
-        self._say(b"names", " ".join(code.co_names + code.co_varnames))
+        self.say(b"code", code.co_code)
+        self.say(b"names", " ".join(code.co_names + code.co_varnames))
         for value in code.co_consts:
             if isinstance(value, types.CodeType):
                 self._code(value, scope)
             elif isinstance(value, frozenset):
                 self._set(value)
             else:
-                self._walk(value)
-        for name in code.co_names:
+                self.walk(value)
+        for name in _globals_of(code):
             if name in scope:
                 self._global(name, scope[name], code.co_names)
 
@@ -226,118 +280,199 @@ class State:
                     self._at(other, vars(value)[other])
 
     def _class(self, cls):
-        self._say(b"class", "%s.%s" % (cls.__module__, cls.__qualname__))
+        self.say(b"class", "%s.%s" % (cls.__module__, cls.__qualname__))
         if _is_library(cls.__module__) and "<locals>" not in cls.__qualname__:
-            self._say(b"of", _module_mark(cls.__module__))
+            self.say(b"of", _module_mark(cls.__module__))
             return
         for base in cls.__bases__:
-            self._walk(base)
+            self.walk(base)
         for name, value in vars(cls).items():
             if name not in _CLASS_WORDS:
                 self._at(name, value)
 
     def _wrapped(self, obj):
-        self._say(type(obj).__name__.encode())
-        self._walk(obj.__func__)
+        self.say(type(obj).__name__.encode())
+        self.walk(obj.__func__)
 
     def _property(self, obj):
-        self._say(b"property")
+        self.say(b"property")
         for function in (obj.fget, obj.fset, obj.fdel):
-            self._walk(function)
+            self.walk(function)
 
     def _named(self, obj):
         """Its kind is all there is to say."""
-        self._say(b"only", type(obj).__name__)
+        self.say(b"only", type(obj).__name__)
 
     def _tensor(self, tensor):
         if tensor.layout != torch.strided or tensor.device.type != "cpu":
-            self._opaque("a tensor that is no plain memory")
-        self._say(b"tensor", "%s %s" % (tensor.dtype, tuple(tensor.shape)))
-        if tensor.numel() > 0:
-            flat = tensor.detach().resolve_conj().resolve_neg().contiguous()
-            self._say(b"bytes", memoryview(flat.view(-1).view(torch.uint8).numpy()))
+            self.opaque("a tensor that is no plain memory")
+        self.say(b"tensor", "%s %s %s" % (tensor.dtype, tuple(tensor.shape), tensor.stride()))
+        size = tensor.numel() * tensor.element_size()
+        if self._is_left(size, _MANY, tensor.data_ptr(), tensor._version):
+            pass
+        elif size > 0:
+            plain = tensor.detach().as_subclass(torch.Tensor)
+            flat = plain.resolve_conj().resolve_neg().contiguous()
+            view = memoryview(flat.view(-1).view(torch.uint8).numpy())
+            self.memory(flat.data_ptr(), view)
+        self._subclass(tensor, torch.Tensor)
 
-    def _array(self, array):
-        self._say(b"array", "%s %s" % (array.dtype.str, array.shape))
+    def _array(self, array, base):
+        self.say(b"array", "%s %s" % (array.dtype.str, array.shape))
+        if array.dtype.fields is not None:
+            self.say(b"fields", repr(array.dtype))
         if array.dtype.hasobject:
-            self._at("items", array.tolist())
+            self._at("items", base.tolist(array))
+        elif self._is_left(array.nbytes, _MANY, array.ctypes.data):
+            pass
         elif array.size > 0:
-            self._say(b"bytes", memoryview(array.copy(order="C").reshape(-1).view("u1")))
+            flat = array.view(base)
+            if not flat.flags.c_contiguous:
+                flat = flat.copy(order="C")
+            self.memory(flat.ctypes.data, memoryview(flat.reshape(-1).view("u1")))
+        if type(array).__name__ != "memmap":    # which tells of its file
+            self._subclass(array, base)
+
+    def _subclass(self, obj, base):
+        """What it has beside the memory: masks, boxes' formats."""
+        if type(obj) is not base:
+            self.walk(type(obj))
+            for name, value in getattr(obj, "__dict__", {}).items():
+                self._at(name, value)
 
     def _other(self, obj):
         numpy = sys.modules.get("numpy")
-        if _seeds.is_source(obj):
+        known = _known.find(type(obj))
+        if known is not None:
+            known(self, obj)
+        elif _seeds.is_source(obj):
             self.sources.append(obj)
             self._named(obj)
         elif isinstance(obj, torch.Tensor):
             self._tensor(obj)
         elif numpy is not None and isinstance(obj, numpy.ndarray):
-            self._array(obj)
+            self._array(obj, numpy.ndarray)
         elif isinstance(obj, type):
             self._class(obj)
         elif isinstance(obj, enum.Enum):
-            self._say(b"enum", obj.name)
-            self._walk(type(obj))
-        elif isinstance(obj, _OPAQUE):
-            self._opaque("a %s" % type(obj).__name__)
+            self.say(b"enum", obj.name)
+            self.walk(type(obj))
+        elif isinstance(obj, (_OPAQUE, random.SystemRandom)):
+            self.opaque("a %s" % type(obj).__name__)
         else:
             self._instance(obj)
 
     def _instance(self, obj):
-        self._say(b"instance")
-        self._walk(type(obj))
-        if isinstance(obj, (list, tuple)):
-            for i, item in enumerate(obj):
-                self._at(i, item)
-        elif isinstance(obj, dict):
-            self._mapping(dict(obj))
-        elif isinstance(obj, (set, frozenset)):
-            self._set(obj)
-        elif isinstance(obj, (str, int, float, bytes)):
-            self._say(b"value", repr(obj))
+        self.say(b"instance")
+        self.walk(type(obj))
+        self._held(obj)
         if not self._attributes(obj) or _has_more(type(obj)):
-            self._reduced(obj)
+            self.reduced(obj)
+
+    def _held(self, obj):
+        """By a list and the like, whatever its class has in the place of their methods."""
+        base = next((b for b in _HOLDERS if isinstance(obj, b)), None)
+        if base in (list, tuple, dict, set, frozenset) and \
+                self._is_left(base.__len__(obj), _LARGE, id(obj), base.__len__(obj)):
+            return
+        if base in (list, tuple):
+            for i, item in enumerate(base.__iter__(obj)):
+                self._at(i, item)
+        elif base is dict:
+            self._mapping(dict(dict.items(obj)))
+        elif base in (set, frozenset):
+            self._set(list(base.__iter__(obj)))
+        elif base is not None:
+            self.say(b"value", base.__repr__(obj))
 
     def _attributes(self, obj):
         """False: it has none that Python can see."""
         slots = [name for cls in type(obj).__mro__ for name in _slots_of(cls)]
         values = getattr(obj, "__dict__", None)
-        number = len(self._path)
-        try:
+        if not _is_copied(type(obj)):
             self._each(obj, slots, values)
-        except Opaque:
-            # One that says how it is copied is taken at its word.
-            if not _is_copied(type(obj)):
-                raise
-            del self._path[number:]
-            return False
+        elif not self._try(lambda: self._each(obj, slots, values)):
+            return False        # it says how it is copied, and is taken at its word
         return bool(slots) or values is not None or isinstance(obj, _HOLDERS)
 
+    def _try(self, walk):
+        """False: it met what is opaque, and nothing of it counts."""
+        before = self._hash.copy(), len(self._path), len(self._seen), len(self.sources)
+        try:
+            walk()
+        except Opaque:
+            self._hash = before[0]
+            del self._path[before[1]:]
+            for key in list(self._seen)[before[2]:]:
+                del self._seen[key]
+            del self.sources[before[3]:]
+            return False
+        return True
+
     def _each(self, obj, slots, values):
+        skipped = _known.ignored(type(obj))
         for name in slots:
             if hasattr(obj, name):
                 self._at(name, getattr(obj, name))
         for name, value in (values or {}).items():
-            self._at(name, value)
+            if name not in skipped:
+                self._at(name, value)
 
-    def _reduced(self, obj):
+    def reduced(self, obj):
         try:
             reduce = copyreg.dispatch_table.get(type(obj))
             parts = reduce(obj) if reduce is not None else obj.__reduce_ex__(4)
         except Exception:
-            self._opaque("a %s, which cannot be looked into" % type(obj).__name__)
+            self.opaque("a %s, which cannot be looked into" % type(obj).__name__)
         if isinstance(parts, str):
-            self._say(b"global", parts)
+            self.say(b"global", parts)
             return
         function, arguments = parts[:2]
-        self._walk(function)
+        self.walk(function)
         for part in arguments:
-            self._walk(part)
+            self.walk(part)
         for part in parts[2:]:
-            self._walk(list(part) if part is not None and hasattr(part, "__next__") else part)
+            self.walk(list(part) if part is not None and hasattr(part, "__next__") else part)
 
 
 _HOLDERS = (list, tuple, dict, set, frozenset, str, int, float, bytes)
+
+
+def _is_plain(items):
+    """Nothing but plain values, in lists, tuples and mappings."""
+    level, kinds, total = [items], {type(items)}, 0
+    for _ in range(_DEEP):
+        below = set(map(type, _below(level, kinds)))    # without a list of them: it may be long
+        if below <= _PLAIN_SET:
+            return True
+        if not below <= _NESTED:
+            return False
+        level, kinds = list(_below(level, kinds)), below
+        total += len(level)
+        if total > _MOST:
+            return False
+    return False
+
+
+def _below(level, kinds):
+    """What lies in them; plain values are done with."""
+    if kinds & _PLAIN_SET:
+        level = [item for item in level if type(item) not in _PLAIN_SET]
+    if dict not in kinds:
+        return chain.from_iterable(level)
+    maps = [item for item in level if type(item) is dict]
+    others = [item for item in level if type(item) is not dict]
+    return chain(chain.from_iterable(maps), chain.from_iterable(m.values() for m in maps),
+                 chain.from_iterable(others))
+
+
+def _is_table(items):
+    """Names, and methods of a library for them: only looked up, never gone through, and often
+    made from a set, whose order is another in each program (Albumentations)."""
+    return len(items) > 1 and all(
+        type(key) is str and type(value) is types.MethodType and
+        _is_library(type(value.__self__).__module__) and
+        _is_library(value.__func__.__module__) for key, value in items.items())
 
 
 def _has_more(cls):
@@ -381,6 +516,5 @@ _KINDS = {
     staticmethod: State._wrapped, classmethod: State._wrapped, property: State._property,
     type: State._class,
     type(Ellipsis): State._named, type(NotImplemented): State._named,
-    logging.Logger: State._named,
     **{lock: State._named for lock in _LOCKS},
 }

@@ -7,12 +7,20 @@ chance to make one unit, whichever the hub leases: the batch of the ticket is
 then taken from the stage by the main process, which is told so by a token.
 """
 
-import os
 import time
 
-from . import _lib, _make, _order, _payload
+from . import _lib, _order, _payload
 
 _FORGET = 256           # index lists of units that long behind
+
+# What a ticket is for.
+CHANCE = "chance"       # to make some unit, for all
+OWN = "own"             # to make its batch, for this job alone
+PROOF = "proof"         # to make a unit that another has made, to compare
+
+# What its worker may make for others.
+FEEDS_ALL = "all"
+FEEDS_WANTED = "wanted" # only what its own job wants next: the first to make anything
 
 
 class Pass:
@@ -23,45 +31,54 @@ class Pass:
 
     @property
     def key(self):
-        return (self.options["stream"], self.options["seed"], self.epoch)
+        return (self.options["stream"], self.seed, self.epoch)
 
 
 class Ticket:
-    """For the batch that is unit `unit`; what the order has near it; whether the worker is to
-    make that one, for this job alone; else whether it may make units for all."""
+    """For batch n, at positions from `first` on (PROOF: for a unit)."""
 
-    def __init__(self, of, unit, first, indices, near, own=False, proves=False, feeds=False):
-        self.of, self.unit, self.first, self.indices = of, unit, first, indices
-        self.near, self.own, self.proves, self.feeds = near, own, proves, feeds
+    worker = None           # whichever
+    feeds = None            # FEEDS_ALL, FEEDS_WANTED, or nothing;
+    root = 0                # those units are marked with it
+    wants = last = 0        # the unit that the job wants next, and the last of this batch
+    bytes = None            # of a unit, if the last ones were of one size
+    company = False         # others were there in the last epoch, and will come
+    near = None             # what units there are to make: _layout.py
+
+    def __init__(self, of, n, kind, first, indices):
+        self.of, self.n, self.kind, self.first, self.indices = of, n, kind, first, indices
 
 
 class Token:
-    """It is to be had from the stage; and how long the worker takes for one."""
+    """It is to be had from the stage; how long the worker takes for one, by the clock and of a
+    processor, whether it has made one now and there was room for it, and why batches of this
+    loader can not be shared, if that was seen."""
 
-    def __init__(self, unit, make_s):
-        self.unit, self.make_s = unit, make_s
+    def __init__(self, maker, has_made):
+        self.make_s, self.cpu_s, self.has_made = maker.make_s, maker.cpu_s, has_made
+        self.has_room, self.refusal = maker.has_room, maker.refusal
 
 
-class Maker:
-    """What a process needs to make units."""
+class Proof:
+    """What was made to compare.  In a class, so that PyTorch leaves it as it is: batches that it
+    pins are others."""
 
-    def __init__(self, recipe, version):
-        self.recipe = recipe
+    def __init__(self, batch):
+        self.batch = batch
+
+
+class Desk:
+    """A process's connection to the pass that it makes units for."""
+
+    def __init__(self, version):
         self.version = version
         self.of = self.hub = self.stage = self.at = None
-        self.known = {}         # unit -> (first position, indices)
-        self.made, self.make_s = 0, 0.0
-        self.bytes = 0          # of the last unit, and
-        self.is_steady = False  # of the one before
-        self.pid = os.getpid()
 
-    # --- the pass ---
-
-    def _attach(self, of):
+    def attach(self, of):
         """False: the stage cannot be had."""
         if self.of is not None and self.of.key == of.key:
             return self.at is not None and self.at.is_alive
-        self.detach()
+        self.close()
         self.of = of
         try:
             _lib.load(self.version)
@@ -72,10 +89,16 @@ class Maker:
             self._close()
         return self.at is not None
 
-    def detach(self):
+    def lease(self, wait_ms=0):
+        """A unit to make, or None."""
+        try:
+            return self.at.lease(wait_ms)
+        except _lib.Failed:
+            return None
+
+    def close(self):
         self._close()
         self.of = None
-        self.known.clear()
 
     def _close(self):
         for handle in (self.at, self.stage, self.hub):
@@ -83,105 +106,100 @@ class Maker:
                 handle.close()
         self.at = self.stage = self.hub = None
 
+
+def always(_make_s):
+    return True
+
+
+class Maker:
+    """Makes the units of a map-style loader."""
+
+    def __init__(self, recipe, version):
+        self.recipe, self.sources = recipe, recipe.sources
+        self.desk = Desk(version)
+        self.of = None
+        self.known = {}         # unit -> (first position, indices)
+        self.made, self.make_s, self.cpu_s = 0, 0.0, 0.0
+        self.has_room, self.refusal = True, None
+        self.guard = always    # may it make for others now?
+
     # --- tickets ---
 
     def fetch(self, ticket):
         """The batch, or a token for it."""
-        if ticket.own or not self._attach(ticket.of) or self.at.jobs <= 1:
-            return self._make_own(ticket)
-        if ticket.feeds:
+        if ticket.kind == CHANCE and self.desk.attach(ticket.of) and \
+                (self.desk.at.jobs > 1 or ticket.company):
             self._note(ticket)
-            self.make_one()
-        return Token(ticket.unit, self.make_s)
+            return Token(self, self._feed(ticket))
+        batch = self._make(ticket.of, ticket.first, ticket.indices)
+        return Proof(batch) if ticket.kind == PROOF else batch
+
+    def begin_again(self):
+        """Another iteration: its tickets tell all there is to know."""
 
     def _note(self, ticket):
-        self.known[ticket.unit] = (ticket.first, ticket.indices)
-        self.known.update(ticket.near)
-        for unit in [u for u in self.known if u + _FORGET < ticket.unit]:
+        if self.of is None or self.of.key != ticket.of.key:
+            self.of = ticket.of
+            self.known.clear()
+        self.known.update(ticket.near.items() if ticket.near is not None else ())
+        for unit in [u for u in self.known if u + _FORGET < ticket.wants]:
             del self.known[unit]
-
-    def _make_own(self, ticket):
-        if ticket.proves and self.made == 0 and ticket.near:
-            # What has a state of its own shows it from the second batch on.
-            first, indices = ticket.near[min(ticket.near)]
-            self._make(ticket.of, first, indices)
-        return self._make(ticket.of, ticket.first, ticket.indices)
 
     def _make(self, of, first, indices, arena=None):
         self.made += 1
-        since = time.monotonic()
+        since, used = time.monotonic(), time.process_time()
         batch = self.recipe.make(of.seed, of.epoch, first, indices, arena)
-        self.make_s = time.monotonic() - since
+        self.make_s, self.cpu_s = time.monotonic() - since, time.process_time() - used
         return batch
 
     # --- units ---
 
-    def make_one(self):
-        """One unit for all, if there is one to make: its number."""
-        try:
-            lease = self.at.lease(0)
-        except _lib.Failed:
-            return None
+    def _feed(self, ticket):
+        """Makes one unit for all, if there is one to make, and more if what comes is behind what
+        this ticket is for: so none is left for which nobody has a ticket.  Whether it made any."""
+        self.has_room = True
+        has_made = False
+        while ticket.feeds is not None and self.guard(self.make_s):
+            unit = self._make_one(ticket)
+            if unit is None:
+                break
+            has_made = True
+            if unit >= ticket.last:
+                break
+        return has_made
+
+    def _make_one(self, ticket):
+        """The unit that was made, or None."""
+        at, lease = self.desk.at, self.desk.lease()
         if lease is None:
             return None
         unit = lease.unit
-        if unit not in self.known:
-            self.at.give_up(lease, _lib.GIVE_UP_LATER)
+        if unit not in self.known or ticket.feeds == FEEDS_WANTED and unit != ticket.wants:
+            at.give_up(lease, _lib.GIVE_UP_LATER)
             return None
         try:
-            self._fill(lease, *self.known[unit])
+            self._fill(lease, ticket, *self.known[unit])
+            return unit
         except _lib.Failed:
-            pass                # no room now: whoever needs it makes it
-        except Exception:
+            self.has_room = False       # whoever needs it makes it
+        except Exception as e:
             # Each job makes it itself, and raises what it gets.
-            self.at.give_up(lease, _lib.GIVE_UP_ALONE)
-        return unit
+            if isinstance(e, _payload.NotShareable):
+                self.refusal = str(e)
+            at.give_up(lease, _lib.GIVE_UP_ALONE)
+        return None
 
-    def _fill(self, lease, first, indices):
-        arena = None
-        if self.is_steady:      # made where it will lie
-            self.at.room(lease, self.bytes)
+    def _fill(self, lease, ticket, first, indices):
+        """If its size is known, it is made where it will lie."""
+        at, arena = self.desk.at, None
+        if ticket.bytes is not None:
+            at.room(lease, ticket.bytes)
             arena = _payload.Arena(lease.bytes, lease.room)
         packed = _payload.Packed(self._make(self.of, first, indices, arena), arena)
         if arena is None:
-            self.at.room(lease, packed.size)
-        self.is_steady = packed.size == self.bytes
-        self.bytes = packed.size
-        if packed.size > lease.room:
-            self.at.give_up(lease, _lib.GIVE_UP_LATER)
-            return
-        packed.write(lease.bytes)
-        self.at.publish(lease, packed.size, _order.mark_of(indices))
-
-
-class Fetcher:
-    """In the place of PyTorch's own, in a worker."""
-
-    def __init__(self, maker, plain):
-        self.maker, self.plain = maker, plain
-
-    def fetch(self, index):
-        if type(index) is Ticket:
-            return self.maker.fetch(index)
-        return self.plain.fetch(index)
-
-
-class Start:
-    """What a worker does first, in the place of the loader's worker_init_fn."""
-
-    def __init__(self, init, version):
-        self.init, self.version = init, version
-
-    def __call__(self, worker):
-        from torch.utils.data.dataloader import _DatasetKind
-        plain = _DatasetKind.create_fetcher
-        version, makers = self.version, []
-
-        def create(kind, dataset, auto_collation, collate_fn, drop_last):
-            if not makers:
-                makers.append(Maker(_make.Recipe(dataset, auto_collation, collate_fn), version))
-            return Fetcher(makers[0], plain(kind, dataset, auto_collation, collate_fn, drop_last))
-
-        _DatasetKind.create_fetcher = staticmethod(create)
-        if self.init is not None:
-            self.init(worker)
+            at.room(lease, packed.size)
+        if packed.size > lease.room:    # not of that size after all
+            at.give_up(lease, _lib.GIVE_UP_LATER)
+            raise _lib.Failed(0, "no room")
+        packed.write(lease.bytes, ticket.root)
+        at.publish(lease, packed.size, _order.mark_of(indices))

@@ -1,22 +1,49 @@
 # SPDX-License-Identifier: Apache-2.0
 """Found by Python at its start, through the PYTHONPATH that `destall run` and
 `destall env` set.  Starts destall, then whatever sitecustomize there would have
-been without this one: nothing that goes wrong here reaches the program."""
+been without this one: nothing that goes wrong here reaches the program.
 
+Installed, this folder lies in the package's own, so that PYTHONPATH brings no
+name but this one; `import destall` finds the package by a finder that is asked
+after all others.
+"""
+
+import os
 import sys
+
+_HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+class _Package:
+    """Finds the package around this folder, where there is no other."""
+
+    @staticmethod
+    def find_spec(name, path=None, target=None):
+        top = os.path.dirname(_HERE)
+        init = os.path.join(top, "__init__.py")
+        if name != "destall" or not os.path.exists(init):
+            return None
+        from importlib.util import spec_from_file_location
+        return spec_from_file_location(name, init, submodule_search_locations=[top])
 
 
 def _start():
-    import os
-    here = os.path.dirname(os.path.abspath(__file__))
+    sys.meta_path.append(_Package)
+    if os.environ.get("DESTALL") != "1":
+        return
     try:
         import destall._start
         destall._start.start()
     except Exception as e:
-        sys.stderr.write("destall: not started in Python: %s: %s\n" % (type(e).__name__, e))
-    # The one that this one stands before, found as Python would have.
+        if sys.stderr is not None:
+            sys.stderr.write("destall: not started in Python: %s: %s\n" % (type(e).__name__, e))
+
+
+def _chain():
+    """The one that this one stands before, found as Python would have.  What it
+    raises is Python's to tell, as ever."""
     path = sys.path[:]
-    sys.path[:] = [p for p in path if os.path.abspath(p) != here]
+    sys.path[:] = [p for p in path if os.path.abspath(p) != _HERE]
     own = sys.modules.pop("sitecustomize", None)
     try:
         import sitecustomize            # noqa: F401
@@ -30,3 +57,4 @@ def _start():
 
 
 _start()
+_chain()
