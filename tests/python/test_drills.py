@@ -140,6 +140,26 @@ def test_jobs_and_workers_are_killed(drill):
     assert first.wait() == -signal.SIGKILL
 
 
+@rounds("shuffled")
+def test_the_first_is_killed_at_once(drill):
+    """Before those who came a little later have compared anything with it: one of them makes what
+    others compare with, in the same epoch."""
+    gates = [str(drill.folder / gate) for gate in ("first", "others", "others")]
+    first, *others = [drill.start(1, GATE=gate) for gate in gates]
+    for job in (first, *others):
+        drill.wait_for(job, 0)
+    open(gates[0], "w").close()
+    drill.wait_for(first, 1)
+    stop(first.pid)
+    open(gates[1], "w").close()
+    for job in others:
+        drill.wait_for(job, 1)
+    first.kill()
+    drill.check(others)
+    own = sum(job.end()["own"] for job in others)
+    assert own < len(want(drill.order, 0)), own
+
+
 @rounds("flowing", others=())
 def test_the_maker_of_parts_is_killed(drill):
     """Of an iterable dataset one job makes all: another takes over, from its own beginning.  The

@@ -5,8 +5,8 @@ the main process of a job.
 Nothing of another job's is delivered before one unit of it, or of one that has
 proved to make the same, was made here, too, and was the same (_trust.py).  Nothing
 is made for others before that, but by one with which others compare: who is there
-alone; or, of several who come at the same time, who is the first to make what it
-wants itself.
+alone; or, of several who come at the same time, or whose maker is gone, who is the
+first to make what it wants itself.
 """
 
 import functools
@@ -43,7 +43,7 @@ class Place:
         self.shared, self.opened = shared, opened
         self.trust = shared.trust
         self.at = opened.at
-        self.was_first = opened.info.jobs == 0  # nobody was there when it came
+        self.may_begin = opened.info.jobs == 0  # nobody was there when it came, or makes anything
         self.start = None               # the unit from which on it is a member
         self.is_member = self.is_over = False
         self.company = 0                # jobs that were there, at most, when it looked
@@ -90,7 +90,7 @@ class Place:
         """What its workers may make for others."""
         if self.trust.may_feed:
             return _worker.FEEDS_ALL
-        return _worker.FEEDS_WANTED if self.was_first else None
+        return _worker.FEEDS_WANTED if self.may_begin else None
 
     def note_made(self):
         """A worker has made a unit for others."""
@@ -137,8 +137,10 @@ class Place:
                 break
             elif time.monotonic() > until:
                 self.look_around()
-                is_over = time.monotonic() - since > self.patience(has_room)
-                return SELF if is_over else LATE
+                if time.monotonic() - since <= self.patience(has_room):
+                    return LATE
+                self.may_begin = True
+                break
         return SELF
 
     def skip(self, unit):
