@@ -160,10 +160,9 @@ def test_the_first_is_killed_at_once(drill):
     assert own < len(want(drill.order, 0)), own
 
 
-@rounds("flowing", others=())
-def test_the_maker_of_parts_is_killed(drill):
-    """Of an iterable dataset one job makes all: another takes over, from its own beginning.  The
-    first one takes long for its steps, so that it is there still when it is to be killed."""
+def start_flowing(drill):
+    """Of an iterable dataset one job makes all parts: the first, which takes long for its steps, so
+    that it is there still when it is to be hurt.  (it, the others): these have come somewhere."""
     gates = [str(drill.folder / gate) for gate in ("first", "others", "others")]
     maker, *others = [drill.start(FLOWING, GATE=gate, STEP_S=step)
                       for gate, step in zip(gates, ("0.05", "0.002", "0.002"))]
@@ -173,10 +172,33 @@ def test_the_maker_of_parts_is_killed(drill):
         open(gate, "w").close()
         drill.wait_for(job, 1)
     drill.somewhere(others[1], of=1)
+    return maker, others
+
+
+@rounds("flowing", others=())
+def test_the_maker_of_parts_is_killed(drill):
+    """Another takes over, from its own beginning."""
+    maker, others = start_flowing(drill)
     maker.kill()
     drill.check(others)
     drill.check_shared(others)
     assert maker.wait() == -signal.SIGKILL
+
+
+@rounds("flowing", others=(), DESTALL_LAG="detach:1s")
+def test_the_maker_of_parts_is_stopped(drill):
+    """With its workers, for as long as the others need: they do not wait for it."""
+    maker, others = start_flowing(drill)
+    stopped = [maker.pid, *jobs.workers_of(maker.pid)]
+    for pid in stopped:
+        stop(pid)
+    drill.check(others)
+    for pid in stopped:
+        os.kill(pid, signal.SIGCONT)
+    if IS_LONG:                         # its steps are
+        drill.check([maker])
+    else:
+        maker.kill()
 
 
 @rounds("listed")
