@@ -2,7 +2,7 @@
 """An ordinary PyTorch training script over a folder of pictures, with an
 accelerator that reads every byte of a batch and takes no other time:
 
-    pytorch_job.py DATA OUT --type fp32|uint8 [--batch N] [--workers N] [--epochs N]
+    pytorch_job.py DATA OUT --type fp32|uint8 [--batch N] [--workers N] [--epochs N] [--persistent]
 
 Nothing in it knows who else runs.  What it writes to OUT, as JSON: when it began,
 when each batch was had, and at the end of each epoch the processor time so far.
@@ -10,6 +10,8 @@ when each batch was had, and at the end of each epoch the processor time so far.
 
 import argparse
 import json
+import multiprocessing
+import os
 import resource
 import time
 
@@ -33,10 +35,18 @@ def train_step(images):
     return int(images.view(torch.int64).sum())
 
 
+def used_of(pid):
+    """By a process that still runs."""
+    with open("/proc/%d/stat" % pid) as f:
+        fields = f.read().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 def used_seconds():
-    """Of this process, and of the workers that have ended."""
+    """Of this process, of the workers that have ended, and of those that stay."""
     return sum(u.ru_utime + u.ru_stime for u in map(resource.getrusage, (
-        resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)))
+        resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))) + \
+        sum(used_of(p.pid) for p in multiprocessing.active_children())
 
 
 def parse_arguments():
@@ -47,13 +57,15 @@ def parse_arguments():
     p.add_argument("--batch", type=int, default=64)
     p.add_argument("--workers", type=int, default=2)
     p.add_argument("--epochs", type=int, default=3)
+    p.add_argument("--persistent", action="store_true", help="workers stay from epoch to epoch")
     return p.parse_args()
 
 
 def main():
     o = parse_arguments()
     loader = torch.utils.data.DataLoader(ImageFolder(o.data, transforms(o.type)), o.batch,
-                                         shuffle=True, num_workers=o.workers)
+                                         shuffle=True, num_workers=o.workers,
+                                         persistent_workers=o.persistent)
     began = {"at": time.monotonic(), "cpu": used_seconds()}
     epochs, touch = [], 0.0
     for _ in range(o.epochs):

@@ -124,7 +124,7 @@ class Watch(threading.Thread):
 
 class Job:
     def __init__(self, top, number, data, kind, epochs, shared, workers=2, batch=64,
-                 start=subprocess.Popen, before=()):
+                 persistent=False, start=subprocess.Popen, before=()):
         self.out = "%s/job%d.json" % (top, number)
         self.counts = self.out + ".counts"
         self.errors = self.out + ".err"
@@ -134,7 +134,8 @@ class Job:
         with open(self.errors, "w") as err:
             self.process = start(
                 [*before, PYTHON, JOB, data, self.out, "--type", kind, "--epochs", str(epochs),
-                 "--workers", str(workers), "--batch", str(batch)],
+                 "--workers", str(workers), "--batch", str(batch),
+                 *["--persistent"] * persistent],
                 env=environment(shared, self.counts), stdin=subprocess.DEVNULL, stderr=err)
 
     def end(self):
