@@ -54,6 +54,10 @@ int roots_add(struct roots *r, const char *dir, struct ds_err *err);
 	 * -EINVAL for "/", and for one that roots_text() could not name; -E2BIG
 	 * past ROOTS_MAX.  On failure nothing is changed. */
 
+#define ROOTS_OPEN	":"
+	/* In DESTALL_DATA: nobody has named a data set, and none is looked for
+	 * on command lines any more; a PyTorch loader may tell its own. */
+
 int roots_from_text(struct roots *r, const char *text, struct ds_err *err);
 	/* What DESTALL_DATA says: folders separated by colons; empty parts are
 	 * passed over.  A path with a colon in it cannot be named: give another

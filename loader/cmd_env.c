@@ -108,7 +108,7 @@ run(const void *opts, int nr, char **operands)
 	if (rc == 0)
 		rc = print_all(&j, o, &parts, &err);
 	if (rc == 0 && j.roots.nr == 0)
-		job_note(&j, "no data set: name it with --data DIR");
+		job_tell_none(&j, parts.hook);
 	job_fini(&j);
 	if (rc == 0)
 		return STATUS_OK;

@@ -121,6 +121,10 @@ job_find_roots(struct job *j, const struct job_options *o, int argc,
 	const char *text = getenv("DESTALL_DATA");
 	int rc = 0;
 
+	if (text != NULL && strcmp(text, ROOTS_OPEN) == 0) {
+		text = NULL;
+		argc = 0;
+	}
 	j->are_named = o->data.nr > 0 || text != NULL;
 	for (unsigned i = 0; i < o->data.nr && rc == 0; i++)
 		rc = roots_add(&j->roots, o->data.text[i], err);
@@ -140,6 +144,20 @@ job_find_hook(const struct job *j, char path[PATH_MAX])
 		return;
 	path[0] = '\0';
 	say("%s: Python jobs do not share batches: %s", j->command, err.text);
+}
+
+bool
+job_is_open(const struct job *j)
+{
+	return j->roots.nr == 0 && !j->are_named;
+}
+
+void
+job_tell_none(const struct job *j, const char *hook)
+{
+	job_note(j, "no data set: name it with --data DIR%s",
+	    job_is_open(j) && hook[0] != '\0' ?
+	    "; PyTorch loaders find their own" : "");
 }
 
 /*--- the hub -------------------------------------------------------------*/

@@ -52,6 +52,11 @@ int job_find_roots(struct job *j, const struct job_options *o, int argc,
 void job_find_hook(const struct job *j, char path[PATH_MAX]);
 	/* The folder for PYTHONPATH.  "" if there is none; where it should be
 	 * there, a line says why it is not. */
+bool job_is_open(const struct job *j);
+	/* There is no data set, and the user has not said that there is none:
+	 * PyTorch loaders tell theirs. */
+void job_tell_none(const struct job *j, const char *hook);
+	/* That there is none. */
 int job_connect(struct job *j, char *const options[], struct ds_err *err);
 	/* To the hub, which is started with these options if there is none;
 	 * says so if one runs that has another ceiling. */

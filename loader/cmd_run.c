@@ -78,10 +78,10 @@ make_environment(struct run *r, struct ds_err *err)
 	int rc;
 
 	r->token = job_draw();
-	/* Empty where there are none: unset, each process would look for some
-	 * on its own command line. */
+	/* Not unset where there are none: each process would look for some on
+	 * its own command line. */
 	rc = roots_text(&r->job.roots, &data, err);
-	s.data = data;
+	s.data = job_is_open(&r->job) ? ROOTS_OPEN : data;
 	s.job = r->token;
 	if (rc == 0)
 		rc = job_env_init(&r->env, r->before, &s, err);
@@ -107,7 +107,7 @@ open_data(struct run *r)
 		}
 	}
 	if (r->job.roots.nr == 0)
-		job_note(&r->job, "no data set: name it with --data DIR");
+		job_tell_none(&r->job, r->hook);
 	return GO;
 }
 

@@ -44,8 +44,8 @@ bool filter_look(int fd, int dir, const char *path);
 
 void filter_add_late(const char *list);
 	/* For who loads the object late, and calls no function of it but open()
-	 * with paths that it has judged itself (its own chdir() is not seen):
-	 * these roots, as $DESTALL_DATA lists them, are added to those that he
+	 * with paths that it has judged itself (its own chdir() is not seen), and
+	 * for one that began without a root: these roots, as $DESTALL_DATA lists them, are added to those that he
 	 * added before; what it started with is forgotten.  One thread at a
 	 * time. */
 

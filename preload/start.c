@@ -43,9 +43,11 @@ ds_late_roots(const char *list)
 {
 	if (getauxval(AT_SECURE) != 0)
 		return -EPERM;
-	if (!guard_is_on)
-		begin();
-	filter_add_late(list);
-	guard_is_on = true;
+	if (list != NULL) {
+		if (!guard_is_on)
+			begin();
+		filter_add_late(list);
+		guard_is_on = true;
+	}
 	return (int)filter_nr();
 }

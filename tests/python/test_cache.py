@@ -271,3 +271,24 @@ def test_under_destall_run_nothing_is_done(hub, data):
     assert "destall run" in job["why_not"] and "destall run" in job["status"]["how"]
     assert of(data)["storage_reads"] == of(data)["hits"] == FILES
     assert job["said"] == ""
+
+
+@pytest.mark.parametrize("before, preload", [([PROGRAM, "run", "--"], {}),
+                                             ([], {"LD_PRELOAD": OBJECT})])
+@pytest.mark.parametrize("workers, how", [(0, "-"), (2, "fork"), (1, "spawn")])
+def test_preloaded_and_nobody_named_the_data(hub, data, before, preload, workers, how):
+    """As `destall run` and `destall env` have it: the loader tells."""
+    job = run("hidden", workers, how, 2, before=before, DATA=str(data), DESTALL_LOG="quiet",
+              **preload)
+    want = sums_of(data)
+    assert job["epochs"] == [want, want] and job["planned"] and job["plain"]
+    figures = job["status"]["roots"][str(data)]
+    assert figures["storage_reads"] == figures["cached_items"] == figures["hits"] == FILES
+    assert job["status"]["how"].startswith("all that the job reads")
+
+
+def test_preloaded_and_there_is_to_be_no_data(hub, data):
+    job = run("hidden", 1, "fork", 1, before=[PROGRAM, "run", "--"], DATA=str(data),
+              DESTALL_DATA="", DESTALL_LOG="quiet")
+    assert job["epochs"] == [sums_of(data)] and not job["planned"]
+    assert job["why_not"] == "DESTALL_DATA is empty"

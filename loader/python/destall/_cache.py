@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The cache for what a loader's workers read, with DESTALL=1 alone: for files that
-Python opens itself.  (Under `destall run` the preload object is there from the
-start, for whoever opens files, and nothing is done here.)
+Python opens itself.  (Under `destall run` and `destall env` the preload object is
+there from the start, for whoever opens files.  Where it was told of data sets, nothing
+is done here; else it is told of the loader's.)
 
 The main process finds the data roots of a loader and has them listed; workers,
 or the main process while it makes samples itself, open files below them through
@@ -9,6 +10,7 @@ the cache.  Whatever goes wrong, files are read as they always were.
 """
 
 import contextlib
+import functools
 import json
 import os
 import subprocess
@@ -22,6 +24,7 @@ from ._version import VERSION
 OBJECT = "libdestall-preload.so"
 PATIENCE_S = 0.5        # a job waits for its files to be listed, at its first loader
 
+ALL = "all that the job reads below these folders is cached"
 LIMITS = ("only files that Python's own open() reads are cached; for those that libraries in C "
           "read (cv2.imread, torchvision.io) start the job with destall run")
 
@@ -29,6 +32,7 @@ _lock = threading.Lock()
 _plans = ById()         # loader -> Plan, or why there is none
 _keepers = {}           # canonical root -> Keeper
 _has_said = False
+_preloaded = _lib.find_loaded(OBJECT)   # before anything here loads it
 
 
 def _forked():
@@ -74,26 +78,28 @@ class Plan:
 
     def start(self):
         """In a worker: open() is answered from the cache, from now on."""
-        if self._load():
+        if self._load() and _preloaded is None:
             _opens.enter()
 
     @contextlib.contextmanager
     def around(self):
         """In the main process, while it makes samples."""
-        is_loaded = self._load()
-        if is_loaded:
+        is_ours = self._load() and _preloaded is None
+        if is_ours:
             _opens.enter()
         try:
             yield
         finally:
-            if is_loaded:
+            if is_ours:
                 _opens.leave()
 
 
 # --- in the main process -------------------------------------------------------------
 
-def is_preloaded():
-    return _lib.find_loaded(OBJECT) is not None and not _opens.is_loaded()
+@functools.lru_cache(maxsize=None)      # later it has those that it was told of here
+def _is_served():
+    """By the object alone, which is there from the start, and had its data sets named."""
+    return _preloaded is not None and _opens.has_roots(_preloaded)
 
 
 def _first(paths, is_right):
@@ -101,6 +107,8 @@ def _first(paths, is_right):
 
 
 def _find_object():
+    if _preloaded is not None:
+        return _preloaded
     folder = os.path.dirname(_lib.path())
     path = _first([os.path.join(folder, OBJECT), os.path.join(folder, "destall", OBJECT)],
                   os.path.isfile)
@@ -156,7 +164,7 @@ def _keep(folders, patience_s):
 
 
 def _make_plan(loader, patience_s):
-    if is_preloaded():
+    if _is_served():
         raise Unavailable("the job was started with destall run, which caches what it reads",
                           quiet=True)
     _lib.load(VERSION)
@@ -216,11 +224,12 @@ def told(loader):
 
 def status():
     """Of the job: {"how": a sentence, "roots": {root: figures of the hub, or why not}}."""
-    if is_preloaded():
+    if _is_served():
         return {"how": "the job was started with destall run: all that it reads is cached",
                 "roots": {}}
+    how = LIMITS if _preloaded is None else ALL
     try:
         figures = _ask_hub() if _keepers else {}
     except Exception as e:
-        return {"how": LIMITS, "roots": {root: {"why_not": str(e)} for root in _keepers}}
-    return {"how": LIMITS, "roots": {root: _of_root(root, figures) for root in _keepers}}
+        return {"how": how, "roots": {root: {"why_not": str(e)} for root in _keepers}}
+    return {"how": how, "roots": {root: _of_root(root, figures) for root in _keepers}}

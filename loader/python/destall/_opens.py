@@ -2,7 +2,7 @@
 """open() for reading, of files below the data roots, answered from the cache.
 
 The preload object is loaded late: it interposes nothing, and its open64() is
-called here by name.  It opens the file itself first, and then puts the cached
+called here by name (where it was preloaded it is told the roots, and no more).  It opens the file itself first, and then puts the cached
 copy in its place (doc/architecture.md): what comes back is a real descriptor of
 the right bytes, or an error that is the file's own.  io.open() makes its usual
 objects of it.
@@ -139,5 +139,8 @@ def load(path, roots, below):
             _prefixes += new
 
 
-def is_loaded():
-    return _object is not None
+def has_roots(path):
+    """Does the object, which is loaded already, know data sets?"""
+    ask = ctypes.CDLL(path).ds_late_roots
+    ask.argtypes = [ctypes.c_char_p]
+    return ask(None) > 0

@@ -18,6 +18,7 @@ _DEPTH = 5              # of datasets in datasets
 _SYSTEM = ("/bin", "/boot", "/dev", "/etc", "/lib", "/lib32", "/lib64", "/libx32", "/proc",
            "/run", "/sbin", "/sys", "/usr")
 _WIDE = ("/home", "/media", "/mnt", "/opt", "/root", "/srv", "/tmp", "/var")
+_OPEN = ":"             # of DESTALL_DATA: nobody has named any (ROOTS_OPEN in cache/roots.h)
 _SAYS_FOLDER = re.compile(r"root|dir|folder|path|data|image|img", re.IGNORECASE)
 _SAYS_OTHER = re.compile(r"cache|out|save|log|tmp|temp|checkpoint|ckpt|work", re.IGNORECASE)
 
@@ -196,9 +197,9 @@ def depends_on_cwd(dataset):
 # --- for _cache.py -------------------------------------------------------------------
 
 def named():
-    """Of DESTALL_DATA; None: it is not set.  Unusable: one of them is."""
+    """Of DESTALL_DATA; None: it names none, and does not forbid it.  Unusable: one of them is."""
     text = os.environ.get("DESTALL_DATA")
-    if text is None:
+    if text in (None, _OPEN):
         return None
     return _merge(_check(part) for part in text.split(":") if part)
 
