@@ -12,7 +12,7 @@ import time
 from . import _gather, _layout, _lib, _order, _place, _span, _stream, _worker
 
 _NEAR = 32              # units that a ticket tells of, at most
-_AWAITED = 8            # batches, until those who have not come are not waited for any more
+_AWAITED = 12           # batches, until those who have not come are not waited for any more
 
 
 class Epoch(_span.Span):
@@ -118,7 +118,8 @@ class Epoch(_span.Span):
             return self.resumed["first"]
         if self.place is None or self.of.at != _lib.ANY or self.layout.batches == 0:
             return 0
-        start = self.place.begin(_lib.ANY, self._end_unit())
+        # Who has missed nothing has nothing to make by itself, and is not late again for the next.
+        start = self.place.begin(0, self._end_unit(), or_near=True)
         if start is None:
             return 0
         first = self.layout.first_batch(start)

@@ -50,10 +50,13 @@ class Place:
 
     # --- coming and going ---
 
-    def begin(self, unit, end):
-        """Where it begins; None: that has been made and is gone, or there is no hub any more."""
+    def begin(self, unit, end, or_near=False):
+        """Where it begins: there, or else near the others, if it may.  None: that has been made and
+        is gone, or there is no hub any more."""
         try:
             start = self.at.begin(unit, end)
+            if start is None and or_near:
+                start = self.at.begin(_lib.ANY, end)
         except _lib.Failed as e:
             self.leave("alone: %s" % e.strerror)
             return None
