@@ -45,9 +45,9 @@ bool filter_look(int fd, int dir, const char *path);
 void filter_add_late(const char *list);
 	/* For who loads the object late, and calls no function of it but open()
 	 * with paths that it has judged itself (its own chdir() is not seen), and
-	 * for one that began without a root: these roots, as $DESTALL_DATA lists them, are added to those that he
-	 * added before; what it started with is forgotten.  One thread at a
-	 * time. */
+	 * for one that began without a root: these roots, as $DESTALL_DATA lists
+	 * them, are added to those that he added before; what it started with is
+	 * forgotten.  One thread at a time. */
 
 bool filter_is_late(void);
 

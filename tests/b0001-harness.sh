@@ -46,21 +46,27 @@ for expectation in 'expect_status 1' 'expect_out no' 'expect_err yes' \
 done
 
 # Processes left behind: a command, a subshell, an orphan.  All of them would
-# stay for ever, so there is nothing to wait for.
+# stay for ever, so there is nothing to wait for; but until it has begun, a
+# command is a shell that does not carry the mark.
 head="$head
-leftover_patience=2"
+leftover_patience=2
+await_begun() { until leftovers; [ -s \"\$work/left\" ]; do sleep 0.01; done; }"
 inner 1 '^LEFT BEHIND: process [0-9]*: sleep' <<'END'
 sleep 1000 &
 echo $! > ../../pid
+await_begun
 END
 inner 1 '^LEFT BEHIND: process' <<'END'
 (while :; do sleep 1000; done) &
+await_begun
 END
 inner 1 '^LEFT BEHIND: process' <<'END'
 (sleep 1000 &)
+await_begun
 END
 inner 1 '^LEFT BEHIND: process' <<'END'
 setsid sleep 1000 < /dev/null > /dev/null 2>&1 &
+await_begun
 END
 pid=$(cat "$TMPDIR/pid")
 rm "$TMPDIR/pid"

@@ -265,6 +265,22 @@ ask_stat(struct link *l)
 
 /* All but the last are told, so that none is answered before all are asked;
  * the last is answered when the helper has looked for memory for all. */
+/* What was asked for counts as used until the helper has refused it, though the
+ * last one, which finds admission closed, was answered before. */
+static void
+await_room(struct link *l)
+{
+	const struct control *c = link_control(l);
+	uint64_t deadline_ns = clock_now_ns() + WAIT_NS;
+
+	do {
+		ask_stat(l);
+		/* relaxed: the answer came after them */
+	} while (atomic_load_explicit(&c->used_bytes, memory_order_relaxed) >
+	    atomic_load_explicit(&c->budget_bytes, memory_order_relaxed) &&
+	    clock_now_ns() < deadline_ns);
+}
+
 static int
 crowd(void)
 {
@@ -284,7 +300,7 @@ crowd(void)
 		(void)link_tell(u.link, &f, NULL);
 	}
 	(void)ask_lease(&u.data, NR - 1, 0, &lease);
-	ask_stat(u.link);
+	await_room(u.link);
 	for (uint64_t i = 0; i < NR; i++)
 		leased += state_of(&u, i) == ITEM_LEASED;
 	printf("leased %u used %llu\n", leased, (unsigned long long)

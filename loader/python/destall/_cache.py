@@ -99,7 +99,10 @@ class Plan:
 @functools.lru_cache(maxsize=None)      # later it has those that it was told of here
 def _is_served():
     """By the object alone, which is there from the start, and had its data sets named."""
-    return _preloaded is not None and _opens.has_roots(_preloaded)
+    try:
+        return _preloaded is not None and _opens.has_roots(_preloaded)
+    except (OSError, AttributeError):   # its file was replaced meanwhile: it is left alone
+        return True
 
 
 def _first(paths, is_right):
