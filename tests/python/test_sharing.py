@@ -46,6 +46,26 @@ def test_given_what_the_reference_gives(shared, name):
 
 
 @pytest.mark.parametrize("name", NAMES)
+def test_the_reference_is_the_same_with_any_workers(name):
+    want = expected(name, 1)
+    assert expected(name, 1, 1) == want and expected(name, 1, 3) == want
+
+
+@pytest.mark.parametrize("name", ["lists", "tensors"])
+def test_what_is_not_random_is_what_an_untouched_loader_gives(shared, name):
+    """In the order that all have; which is that of the loader itself, if it does not shuffle."""
+    torch.manual_seed(7)
+    loader = shapes.SHAPES[name]()
+    if name in shapes.PERMUTED:
+        lists = [[index for _, index in pairs] for pairs in reference.order(loader, 7, 0)]
+        loader = torch.utils.data.DataLoader(loader.dataset, batch_sampler=lists,
+                                             collate_fn=loader.collate_fn)
+    plain = [digest(b) for b in loader]
+    for job in shared:
+        assert jobs.is_turned(job["given"][name][0], plain)
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_they_shared(shared, name):
     assert sum(job["of_others"][name] for job in shared) > 0
 
