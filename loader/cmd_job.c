@@ -121,6 +121,7 @@ job_find_roots(struct job *j, const struct job_options *o, int argc,
 	const char *text = getenv("DESTALL_DATA");
 	int rc = 0;
 
+	/* From the job that this one is part of, which has looked already. */
 	if (text != NULL && strcmp(text, ROOTS_OPEN) == 0) {
 		text = NULL;
 		argc = 0;

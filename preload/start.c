@@ -5,8 +5,8 @@
  * started without the object loads it itself.
  *
  * Late, it interposes nothing: the program calls its open64() by name, for files
- * that it wants from the cache.  The Python package does so
- * (loader/python/destall/_cache.py).
+ * that it wants from the cache.  Preloaded without a root, it may be told of some
+ * later.  The Python package does both (loader/python/destall/_cache.py).
  */
 
 #include <config.h>
