@@ -19,8 +19,8 @@
 #include "base/command.h"
 #include "base/say.h"
 #include "loader/cmd_job.h"
-#include "loader/job_env.h"
-#include "loader/object.h"
+#include "launch/job_env.h"
+#include "launch/object.h"
 
 /* Jobs may be a while in coming, and those that only read never start a hub. */
 #define HUB_IDLE	"--idle=1h"

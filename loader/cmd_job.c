@@ -21,7 +21,7 @@
 #include "cache/source_root.h"
 #include "hub/api.h"
 #include "hub/start.h"
-#include "loader/hook.h"
+#include "launch/hook.h"
 #include "loader/wait_line.h"
 
 #define LINE_SIZE	1536u

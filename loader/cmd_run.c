@@ -23,9 +23,9 @@
 #include "hub/api.h"
 #include "hub/job.h"
 #include "loader/cmd_job.h"
-#include "loader/job_env.h"
-#include "loader/launch.h"
-#include "loader/object.h"
+#include "launch/job_env.h"
+#include "launch/launch.h"
+#include "launch/object.h"
 #include "loader/saved.h"
 #include "preload/word.h"
 

@@ -1,9 +1,6 @@
 # loader: from the cache to the job: the native loader, and the commands that
 # start jobs.
 
-# Where the preload object is, and the package for Python.
-AM_CPPFLAGS += -DPKGLIBDIR='"$(pkglibdir)"' -DPYTHONDIR='"$(pythondir)"'
-
 # The native loader, from the plan to the batch.
 libloader_la_SOURCES += \
 	%D%/loader_options.c %D%/loader_options.h \
@@ -43,12 +40,6 @@ libloader_la_SOURCES += \
 # end of libloader_la_SOURCES
 
 libhost_la_SOURCES += \
-	%D%/part.c %D%/part.h \
-	%D%/object.c %D%/object.h \
-	%D%/hook.c %D%/hook.h \
-	%D%/job_env.c %D%/job_env.h \
-	%D%/follow.c %D%/follow.h \
-	%D%/launch.c %D%/launch.h \
 	%D%/wait_line.c %D%/wait_line.h \
 	%D%/saved.c %D%/saved.h \
 	%D%/cmd_job.c %D%/cmd_job.h \

@@ -3,6 +3,8 @@
 #
 #     base <- hub <- cache <- preload <- prep <- stage <- loader <- tool
 #     base <- reports <- analyzer <- tool
+#     base <- launch <- loader, analyzer: starting jobs
+#     base <- probe <- preload, loader, analyzer: what passes between a job and its profiler
 #
 # Everyone may include destall.h; the analyzer reaches the data side through it.
 . "${top_srcdir:?run by make check}/tests/lib.sh"
@@ -12,15 +14,17 @@ allowed() {
 	base)		echo base ;;
 	hub)		echo base hub ;;
 	cache)		echo base hub cache ;;
-	preload)	echo base hub cache preload ;;
+	probe)		echo base probe ;;
+	launch)		echo base launch ;;
+	preload)	echo base probe hub cache preload ;;
 	prep)		echo base prep ;;
 	stage)		echo base hub stage ;;
-	loader)		echo base hub cache preload prep stage loader ;;
+	loader)		echo base probe launch hub cache preload prep stage loader ;;
 	reports)	echo base reports ;;
-	analyzer)	echo base reports analyzer ;;
-	tool)		echo base hub cache preload prep stage loader reports analyzer tool ;;
+	analyzer)	echo base probe launch reports analyzer ;;
+	tool)		echo base probe launch hub cache preload prep stage loader reports analyzer tool ;;
 	man)		echo base tool ;;
-	tests)		echo base hub cache preload prep stage loader reports analyzer tool tests ;;
+	tests)		echo base probe launch hub cache preload prep stage loader reports analyzer tool tests ;;
 	*)		fail "folder $1 has no place in the order of includes" ;;
 	esac
 }

@@ -5,7 +5,7 @@
 
 #include <config.h>
 
-#include "loader/object.h"
+#include "launch/object.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "loader/hook.h"
+#include "launch/hook.h"
 #include "tool/doctor_child.h"
 
 #define LIMIT_MS	10000u

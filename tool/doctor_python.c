@@ -22,8 +22,8 @@
 #include <unistd.h>
 
 #include "base/say.h"
-#include "loader/hook.h"
-#include "loader/part.h"
+#include "launch/hook.h"
+#include "launch/part.h"
 #include "tool/doctor_child.h"
 
 #define LIMIT_MS	5000u

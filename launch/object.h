@@ -4,11 +4,11 @@
  * Runs in the command only.
  *
  * It is loaded into every process of a job: it and its folder must be what
- * loader/part.h accepts.
+ * launch/part.h accepts.
  */
 
-#ifndef LOADER_OBJECT_H
-#define LOADER_OBJECT_H
+#ifndef LAUNCH_OBJECT_H
+#define LAUNCH_OBJECT_H
 
 #include <limits.h>
 

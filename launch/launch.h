@@ -8,13 +8,13 @@
  *  2. It is sent what was sent to us by kill(2); what the terminal sends goes
  *     to the whole group, and is not sent again.
  *  3. When it stops, we stop, where a shell sees one job in us, and nowhere
- *     else (loader/follow.h); when we are continued, so is it.
+ *     else (launch/follow.h); when we are continued, so is it.
  *  4. While it runs, we hold neither its standard input nor its output: whoever
  *     is at the other end sees them closed when the command closes them.
  */
 
-#ifndef LOADER_LAUNCH_H
-#define LOADER_LAUNCH_H
+#ifndef LAUNCH_LAUNCH_H
+#define LAUNCH_LAUNCH_H
 
 #include <signal.h>
 

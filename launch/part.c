@@ -6,7 +6,7 @@
 
 #include <config.h>
 
-#include "loader/part.h"
+#include "launch/part.h"
 
 #include <errno.h>
 #include <glob.h>

@@ -6,7 +6,7 @@
 
 #include <config.h>
 
-#include "loader/hook.h"
+#include "launch/hook.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "loader/part.h"
+#include "launch/part.h"
 
 /* Which Python would execute. */
 static bool

@@ -6,13 +6,13 @@
 
 #include <config.h>
 
-#include "loader/object.h"
+#include "launch/object.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "loader/part.h"
+#include "launch/part.h"
 
 int
 object_check(const char *path, struct ds_err *err)

@@ -15,8 +15,8 @@
  *     we stopped or not, and once if the whole group was sent it.
  */
 
-#ifndef LOADER_FOLLOW_H
-#define LOADER_FOLLOW_H
+#ifndef LAUNCH_FOLLOW_H
+#define LAUNCH_FOLLOW_H
 
 #include <stdbool.h>
 #include <sys/types.h>

@@ -15,8 +15,8 @@
  *     the network, and the answer is not complete.
  */
 
-#ifndef LOADER_PART_H
-#define LOADER_PART_H
+#ifndef LAUNCH_PART_H
+#define LAUNCH_PART_H
 
 #include <limits.h>
 #include <stdbool.h>

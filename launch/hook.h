@@ -5,11 +5,11 @@
  *
  * It holds sitecustomize.py and nothing else, so that no other name comes into
  * the way of a job's; the package is the folder around it.  Both folders, and
- * every file of Python in them, must be what loader/part.h accepts.
+ * every file of Python in them, must be what launch/part.h accepts.
  */
 
-#ifndef LOADER_HOOK_H
-#define LOADER_HOOK_H
+#ifndef LAUNCH_HOOK_H
+#define LAUNCH_HOOK_H
 
 #include <limits.h>
 

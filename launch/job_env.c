@@ -5,7 +5,7 @@
 
 #include <config.h>
 
-#include "loader/job_env.h"
+#include "launch/job_env.h"
 
 #include <errno.h>
 #include <inttypes.h>

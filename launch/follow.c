@@ -5,7 +5,7 @@
 
 #include <config.h>
 
-#include "loader/follow.h"
+#include "launch/follow.h"
 
 #include <fcntl.h>
 #include <signal.h>

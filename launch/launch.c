@@ -12,7 +12,7 @@
 
 #include <config.h>
 
-#include "loader/launch.h"
+#include "launch/launch.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -27,7 +27,7 @@
 #include "base/command.h"
 #include "base/io.h"
 #include "base/must.h"
-#include "loader/follow.h"
+#include "launch/follow.h"
 
 #define NOT_EXECUTABLE	126
 #define NOT_FOUND	127

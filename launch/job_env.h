@@ -9,8 +9,8 @@
  *     in PYTHONPATH.
  */
 
-#ifndef LOADER_JOB_ENV_H
-#define LOADER_JOB_ENV_H
+#ifndef LAUNCH_JOB_ENV_H
+#define LAUNCH_JOB_ENV_H
 
 #include <stdint.h>
 
