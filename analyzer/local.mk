@@ -1,4 +1,5 @@
 # analyzer: from measurements to a result.
 
-libhost_la_SOURCES += # nothing yet
+libhost_la_SOURCES += \
+	%D%/interval.c %D%/interval.h
 # end of libhost_la_SOURCES
