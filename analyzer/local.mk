@@ -2,5 +2,6 @@
 
 libhost_la_SOURCES += \
 	%D%/interval.c %D%/interval.h \
-	%D%/model.c %D%/model.h
+	%D%/model.c %D%/model.h \
+	%D%/verdict.c %D%/verdict_say.c %D%/verdict.h
 # end of libhost_la_SOURCES
