@@ -113,6 +113,7 @@ unit_tests = \
 	%D%/unit_interval \
 	%D%/unit_model \
 	%D%/unit_verdict \
+	%D%/unit_fixes \
 	%D%/unit_doctor \
 	%D%/unit_doctor_child \
 	%D%/unit_director \
