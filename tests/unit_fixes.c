@@ -233,6 +233,37 @@ workers_do_not_pass_the_accelerator(void **state)
 	result_fini(&r);
 }
 
+/* The model has the job slower than it is: its ratio would pass G. */
+static void
+no_gain_passes_what_is_left(void **state)
+{
+	struct result r;
+
+	(void)state;
+	make_prep(&r);
+	set(&r, RATE_ACTUAL, 400);
+	fixes_find(&r, &nothing);
+	assert_fix(&r, "8 workers instead of 2", 1.5, "num_workers=8");
+	result_fini(&r);
+}
+
+/* Eight workers on two cores take four times as long: with more cores not. */
+static void
+more_cores_make_workers_faster(void **state)
+{
+	struct result r;
+
+	(void)state;
+	make_prep(&r);
+	r.job.cores = 2;
+	r.job.workers = 8;
+	r.job.prep_s = 0.040;
+	fixes_find(&r, &nothing);
+	assert_fix(&r, "10 cores for each accelerator instead of 2, and 10 "
+	    "workers", 4, "num_workers=10");
+	result_fini(&r);
+}
+
 static void
 the_first_worker_is_the_best(void **state)
 {
@@ -345,6 +376,19 @@ fetch_wants_memory_or_storage(void **state)
 	    "of 200 (19.1 MiB/s)", 2.8, "destall emulate --data /data/train");
 	assert_null(find(&r, "workers instead"));
 	assert_null(find(&r, "cores"));
+	result_fini(&r);
+}
+
+static void
+no_storage_is_faster_than_memory(void **state)
+{
+	struct result r;
+
+	(void)state;
+	make_fetch(&r);
+	set(&r, RATE_CACHE, 11000);
+	fixes_find(&r, &nothing);
+	assert_null(find(&r, "storage that"));
 	result_fini(&r);
 }
 
@@ -509,12 +553,15 @@ UNIT_MAIN(
 	UNIT(prep_wants_cores_workers_and_company),
 	UNIT(workers_do_not_pass_the_cores),
 	UNIT(workers_do_not_pass_the_accelerator),
+	UNIT(no_gain_passes_what_is_left),
+	UNIT(more_cores_make_workers_faster),
 	UNIT(the_first_worker_is_the_best),
 	UNIT(workers_gain_what_the_loader_alone_did),
 	UNIT(threads_are_set_in_c),
 	UNIT(ranks_have_their_part),
 	UNIT(late_storage_takes_more_workers),
 	UNIT(fetch_wants_memory_or_storage),
+	UNIT(no_storage_is_faster_than_memory),
 	UNIT(a_cache_is_no_larger_than_it_helps),
 	UNIT(a_cache_is_no_larger_than_memory),
 	UNIT(a_cache_needs_figures),
