@@ -110,6 +110,10 @@ unit_tests = \
 	%D%/unit_gen_threads \
 	%D%/unit_demo_group \
 	%D%/unit_demo_law \
+	%D%/unit_interval \
+	%D%/unit_model \
+	%D%/unit_verdict \
+	%D%/unit_fixes \
 	%D%/unit_doctor \
 	%D%/unit_doctor_child \
 	%D%/unit_director \

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * verdict.c: from rates to shares, and from shares to a verdict.  Runs in the
+ * command only.
+ */
+
+#include <config.h>
+
+#include "analyzer/verdict.h"
+
+#include <math.h>
+
+#include "analyzer/interval.h"
+#include "analyzer/model.h"
+
+#define STALL_SMALL	0.02	/* is no stall */
+
+/*--- shares --------------------------------------------------------------*/
+
+enum input { IN_ACTUAL, IN_INGEST, IN_LOADER_CACHED, IN_HANDOVER, INPUTS };
+
+static const bool needs[SHARES][INPUTS] = {
+	[SHARE_COMPUTE]	 = { [IN_ACTUAL] = true, [IN_INGEST] = true },
+	[SHARE_PREP]	 = { true, true, true, true },
+	[SHARE_FETCH]	 = { [IN_ACTUAL] = true, [IN_LOADER_CACHED] = true },
+	[SHARE_HANDOVER] = { [IN_ACTUAL] = true, [IN_HANDOVER] = true },
+};
+
+static void
+take_inputs(struct figure in[INPUTS], const struct result *r)
+{
+	double batch = (double)r->job.batch_size;
+	double ranks = r->job.ranks > 1 ? (double)r->job.ranks : 1;
+
+	in[IN_ACTUAL] = r->rate[RATE_ACTUAL];
+	in[IN_INGEST] = r->rate[RATE_INGEST];
+	in[IN_LOADER_CACHED] = r->rate[RATE_LOADER_CACHED];
+	/* Ranks hand over at the same time. */
+	in[IN_HANDOVER] = interval_scale(&r->handover_ms_per_batch,
+	    1e-3 / batch / ranks);
+}
+
+static double
+share_law(const double *in, const void *more)
+{
+	const enum share *s = more;
+
+	return model_share(*s, in[IN_ACTUAL], in[IN_INGEST],
+	    in[IN_LOADER_CACHED], in[IN_HANDOVER]);
+}
+
+/* What a share does not need counts as known, for it. */
+static struct figure
+share_as_measured(enum share s, const struct figure in[INPUTS])
+{
+	struct figure used[INPUTS];
+	double none;
+
+	for (int i = 0; i < INPUTS; i++) {
+		none = i == IN_HANDOVER ? 0 : 1;
+		used[i] = needs[s][i] ? in[i] : interval_exact(none);
+	}
+	return interval_combine(share_law, used, INPUTS, &s);
+}
+
+/* Half the widths stay as they were measured: noise that was set to zero is not
+ * smaller for it. */
+static struct figure
+settle(const struct figure *measured, double value)
+{
+	struct figure f = *measured;
+
+	f.value = fmin(1, fmax(0, value));
+	f.low = fmax(0, f.value - (measured->value - measured->low));
+	f.high = fmin(1, f.value + (measured->high - measured->value));
+	return f;
+}
+
+void
+verdict_take_shares(struct result *r)
+{
+	struct figure in[INPUTS], share[SHARES];
+	double value[SHARES];
+
+	take_inputs(in, r);
+	for (int s = 0; s < SHARES; s++) {
+		share[s] = share_as_measured((enum share)s, in);
+		value[s] = share[s].value;
+	}
+	if (share[SHARE_PREP].is_known)		/* and so all of them are */
+		model_settle_shares(value);
+	for (int s = 0; s < SHARES; s++)
+		if (share[s].is_known)
+			r->share[s] = settle(&share[s], value[s]);
+}
+
+/*--- the verdict ---------------------------------------------------------*/
+
+static bool
+is_stall(double share, const struct figure *f)
+{
+	return share >= STALL_SMALL && share >= interval_half(f);
+}
+
+/* The largest that is known; *rest is what is left for those that are not. */
+static enum share
+find_largest(const struct result *r, double *rest)
+{
+	enum share largest = SHARES;
+	bool is_all = true;
+
+	*rest = 1;
+	for (int s = 0; s < SHARES; s++) {
+		const struct figure *f = &r->share[s];
+
+		if (f->is_known)
+			*rest -= f->value;
+		else
+			is_all = false;
+		if (s == SHARE_COMPUTE || !f->is_known)
+			continue;
+		if (largest == SHARES || f->value > r->share[largest].value)
+			largest = (enum share)s;
+	}
+	if (is_all)
+		*rest = 0;
+	return largest;
+}
+
+void
+verdict_decide(struct result *r)
+{
+	const struct figure *compute = &r->share[SHARE_COMPUTE];
+	enum share largest;
+	double rest;
+
+	r->has_verdict = true;
+	r->bottleneck = SHARE_COMPUTE;
+	if (compute->is_known && !is_stall(1 - compute->value, compute)) {
+		verdict_say(r);
+		return;
+	}
+	largest = find_largest(r, &rest);
+	if (largest == SHARES || r->share[largest].value < rest ||
+	    (!compute->is_known &&
+	    !is_stall(r->share[largest].value, &r->share[largest])))
+		r->has_verdict = false;
+	else
+		r->bottleneck = largest;
+	verdict_say(r);
+}
