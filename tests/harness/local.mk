@@ -5,7 +5,7 @@ EXTRA_DIST += %D%/cgroup.py %D%/mkpng.py
 
 check_LTLIBRARIES += libleak.la
 libleak_la_SOURCES = %D%/leak.c %D%/leak.h %D%/heap.c %D%/heap.h %D%/unit.h \
-	%D%/folder.h
+	%D%/folder.h %D%/tree.h
 
 harness_programs = \
 	%D%/closer \
