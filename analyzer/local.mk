@@ -1,4 +1,17 @@
 # analyzer: from measurements to a result.
 
-libhost_la_SOURCES += # nothing yet
+libhost_la_SOURCES += \
+	%D%/obs_proc.c \
+	%D%/obs_sched.c \
+	%D%/obs_io.c \
+	%D%/obs_cgroup.c \
+	%D%/obs_psi.c \
+	%D%/obs_block.c \
+	%D%/obs_hub.c \
+	%D%/obs_pfm.c \
+	%D%/obs_pfm_names.c %D%/obs_pfm_names.h \
+	%D%/observer.c %D%/observer.h \
+	%D%/observe_watched.c \
+	%D%/observe_sums.c \
+	%D%/observe.c %D%/observe.h
 # end of libhost_la_SOURCES

@@ -34,6 +34,9 @@ unit_tests = \
 	%D%/unit_segment \
 	%D%/unit_wire \
 	%D%/unit_cgroup \
+	%D%/unit_observe \
+	%D%/unit_observe_real \
+	%D%/unit_observe_pfm \
 	%D%/unit_text \
 	%D%/unit_term \
 	%D%/unit_progress \
