@@ -207,8 +207,8 @@ sample_watch(struct watch *w, const struct sample *t)
 
 	if (w->state == WATCH_CLOSED)
 		open_watch(w);
-	if (w->state != WATCH_OPEN ||
-	    (w->is->at_changes && !t->is_change && w->read_ns != 0))
+	if (w->state != WATCH_OPEN || (w->read_ns != 0 && !t->is_change &&
+	    t->now_ns - w->read_ns < w->is->pause_ns))
 		return;
 	look(w, w->o->whole, g);
 	add_glance(w, t, g);

@@ -19,9 +19,11 @@
 #define METRICS_MAX	10u
 #define OBSERVE_WORKERS	128u		/* with figures of their own */
 #define OBSERVE_THREADS	64u		/* of a process */
+#define AT_CHANGES	UINT64_MAX	/* a look at each change of phase will do */
 
 /* Whose figure it is; from WHO_WORKER on: worker 0, 1, ... */
-enum who { WHO_MAIN, WHO_WORKERS, WHO_WORKER, WHOS = WHO_WORKER + OBSERVE_WORKERS };
+enum who { WHO_MAIN, WHO_WORKERS, WHO_WORKER,
+    WHOS = WHO_WORKER + OBSERVE_WORKERS };
 
 enum metric_kind {
 	METRIC_COUNT,			/* only grows */
@@ -59,7 +61,8 @@ struct observer {
 	const char	*what;		/* for people */
 	enum observer_scope scope;
 	bool		per_worker;	/* each has figures of its own */
-	bool		at_changes;	/* a look at each change of phase will do */
+	uint64_t	pause_ns;	/* at least, between looks, but for changes
+					 * of phase */
 	const struct metric *metrics;
 
 	int	(*open)(struct watch *w, struct ds_err *err);	/* or NULL */

@@ -267,6 +267,7 @@ scenarios = \
 	%D%/l0714-stage-streams.sh \
 	%D%/l0704-top.sh \
 	%D%/l0702-model.sh \
+	%D%/m0910-observe.sh \
 	%D%/n0001-failing-memory.sh \
 	%D%/n0002-failing-output.sh \
 	%D%/n0003-storm.sh \

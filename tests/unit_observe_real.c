@@ -169,8 +169,10 @@ a_worker_that_burns(void **state)
 	assert_true(seen("proc", "main.rss") > 0);
 	assert_counted("sched", "workers.ran", ": waits for a processor: ");
 	assert_counted("io", "workers.read", ": reading of processes: ");
-	assert_counted("pfm", "workers.task_clock", "not observed: hardware counters: ");
-	assert_counted("pfm", "worker.0.task_clock", "not observed: hardware counters: ");
+	assert_counted("pfm", "workers.task_clock",
+	    "not observed: hardware counters: ");
+	assert_counted("pfm", "worker.0.task_clock",
+	    "not observed: hardware counters: ");
 	assert_counted("pfm", "worker.0.cycles", ": hardware counters: ");
 	stop(&c);
 	end();

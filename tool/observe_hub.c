@@ -4,7 +4,8 @@
  * a profile (analyzer/observe.h).  Runs in the command only.
  *
  *  1. A pass is gone soon after it has ended, and what it counted with it: so
- *     what each grew by is added up here.
+ *     what each grew by is added up here.  What it did after the last look is
+ *     lost.
  */
 
 #include <config.h>
