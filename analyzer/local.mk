@@ -12,6 +12,7 @@ libhost_la_SOURCES += \
 	%D%/obs_pfm_names.c %D%/obs_pfm_names.h \
 	%D%/observer.c %D%/observer.h \
 	%D%/observe_watched.c \
+	%D%/observe_glance.c \
 	%D%/observe_sums.c \
 	%D%/observe.c %D%/observe.h
 # end of libhost_la_SOURCES

@@ -24,6 +24,7 @@
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -180,15 +181,18 @@ static void
 tell(struct watch *w, const struct counters *c, int names,
     const struct ds_err *err)
 {
+	char *note = w->note;
+
 	if (!c->has_hardware)
-		gap_add(&w->gap, "this machine has none (%s): the kernel's "
-		    "software events only", strerrorname_np(c->why));
+		(void)snprintf(note, sizeof w->note, "this machine has none "
+		    "(%s): the kernel's software events only",
+		    strerrorname_np(c->why));
 	else if (c->user_only)
-		gap_add(&w->gap, "perf_event_paranoid leaves out the kernel: "
-		    "the programs' own code only");
+		(void)snprintf(note, sizeof w->note, "perf_event_paranoid leaves "
+		    "out the kernel: the programs' own code only");
 	else if (names < 0)
-		gap_add(&w->gap, "%s: the kernel's generic events only",
-		    err->text);
+		(void)snprintf(note, sizeof w->note, "%.60s: the kernel's "
+		    "generic events only", err->text);
 }
 
 static int

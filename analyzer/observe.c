@@ -13,14 +13,12 @@
 
 #include <errno.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 
 #include "analyzer/observer.h"
-#include "base/must.h"
 #include "base/say.h"
 
 #define FILES_SHARE	4u	/* of the limit of open files: for processes */
@@ -39,123 +37,6 @@ static const struct observer *const observers[] = {
 
 _Static_assert(sizeof observers / sizeof *observers == OBSERVERS,
     "as many as subjects have room for");
-
-/*--- one look ------------------------------------------------------------*/
-
-static void
-see(struct glance *g, size_t who, unsigned metric, double value)
-{
-	double *at = &g->value[who][metric];
-
-	*at = isnan(*at) ? value : *at + value;
-}
-
-/* Counts are told as what they grew by.  One that shrank began anew. */
-static void
-see_all(struct watch *w, struct subject *s, const double *value,
-    struct glance *g, size_t who)
-{
-	const struct metric *m = w->is->metrics;
-	double *last = s->last[w->index], now;
-
-	for (unsigned i = 0; m[i].name != NULL; i++) {
-		if (isnan(value[i]) || m[i].kind == METRIC_RATIO)
-			continue;
-		w->has_seen = true;
-		now = value[i];
-		if (m[i].kind == METRIC_COUNT) {
-			now = isnan(last[i]) || value[i] < last[i] ? 0 :
-			    value[i] - last[i];
-			last[i] = value[i];
-		}
-		see(g, who < WHO_WORKER ? who : WHO_WORKERS, i, now);
-		if (who >= WHO_WORKER && who < g->nr_who)
-			see(g, who, i, now);
-	}
-}
-
-/* A file may be missing because the process is. */
-static void
-miss(struct watch *w, struct subject *s, struct watched *p,
-    const struct ds_err *err)
-{
-	if (s->is_gone || (p != NULL && p->is.is_gone))
-		return;
-	if (p != NULL && (err->code == -ENOENT || err->code == -ESRCH) &&
-	    watched_lacks(w->o, p, s->tid))
-		s->is_gone = true;
-	else
-		gap_add(&w->gap, "%s", err->text);
-}
-
-static void
-look_at(struct watch *w, struct subject *s, struct watched *p, size_t who,
-    struct glance *g)
-{
-	double value[METRICS_MAX];
-	struct ds_err err;
-	int rc;
-
-	for (unsigned i = 0; i < METRICS_MAX; i++)
-		value[i] = NAN;
-	err.code = 0;
-	rc = w->is->read(w, s, value, &err);
-	if (rc < 0)
-		miss(w, s, p, &err);
-	see_all(w, s, value, g, who);
-	if (rc == OBSERVER_GONE)
-		s->is_gone = true;
-}
-
-static size_t
-find_who(const struct watch *w, const struct watched *p)
-{
-	if (!p->is_worker)
-		return WHO_MAIN;
-	return w->is->per_worker && p->worker < OBSERVE_WORKERS ?
-	    WHO_WORKER + p->worker : WHO_WORKERS;
-}
-
-static void
-look_at_process(struct watch *w, struct watched *p, struct glance *g)
-{
-	size_t who = find_who(w, p);
-
-	if (w->is->scope == SCOPE_PROCESS) {
-		look_at(w, &p->is, p, who, g);
-		return;
-	}
-	for (size_t i = 0; i < p->nr_threads; i++)
-		look_at(w, p->threads[i], p, who, g);
-}
-
-static size_t
-count_who(const struct watch *w)
-{
-	size_t nr = w->is->scope == SCOPE_JOB ? 1 : WHO_WORKER, who;
-
-	for (size_t i = 0; w->is->per_worker && i < w->o->nr_processes; i++) {
-		who = find_who(w, w->o->processes[i]);
-		nr = who >= nr ? who + 1 : nr;
-	}
-	return nr;
-}
-
-static void
-look(struct watch *w, struct subject *job, struct glance *g)
-{
-	g->nr_who = count_who(w);
-	for (size_t who = 0; who < g->nr_who; who++) {
-		for (unsigned i = 0; i < METRICS_MAX; i++)
-			g->value[who][i] = NAN;
-	}
-	if (w->is->scope == SCOPE_JOB) {
-		look_at(w, job, NULL, WHO_MAIN, g);
-		return;
-	}
-	for (size_t i = 0; i < w->o->nr_processes; i++)
-		look_at_process(w, w->o->processes[i], g);
-}
 
 /*--- a sample ------------------------------------------------------------*/
 
@@ -210,7 +91,7 @@ sample_watch(struct watch *w, const struct sample *t)
 	if (w->state != WATCH_OPEN || (w->read_ns != 0 && !t->is_change &&
 	    t->now_ns - w->read_ns < w->is->pause_ns))
 		return;
-	look(w, w->o->whole, g);
+	glance_take(g, w);
 	add_glance(w, t, g);
 	w->read_ns = t->now_ns;
 }
@@ -404,16 +285,18 @@ observe_phase(struct observe *o, const char *phase, uint64_t at_ns)
 /*--- what was seen -------------------------------------------------------*/
 
 static void
-confess(const char *what, bool in_part, const struct observe_gap *g,
-    struct result *r)
+confess(const char *what, bool in_part, const char *note,
+    const struct observe_gap *g, struct result *r)
 {
 	const char *state = in_part ? "observed in part" : "not observed";
+	const char *join = note[0] != '\0' && g->times > 0 ? "; " : "";
 
 	if (g->times > 1)
-		result_confess(r, "%s: %s: %s (%llu times)", state, what, g->why,
-		    (unsigned long long)g->times);
-	else if (g->times > 0)
-		result_confess(r, "%s: %s: %s", state, what, g->why);
+		result_confess(r, "%s: %s: %s%s%s (%llu times)", state, what,
+		    note, join, g->why, (unsigned long long)g->times);
+	else if (g->times > 0 || note[0] != '\0')
+		result_confess(r, "%s: %s: %s%s%s", state, what, note, join,
+		    g->why);
 }
 
 void
@@ -427,8 +310,8 @@ observe_put(struct observe *o, struct result *r)
 	sample(o, &t);
 	for (size_t i = 0; i < o->nr_phases; i++)
 		sums_put(&o->phases[i], o, r);
-	confess("processes", true, &o->gap, r);
+	confess("processes", true, "", &o->gap, r);
 	for (unsigned i = 0; i < OBSERVERS; i++)
 		confess(observers[i]->what, o->watches[i].has_seen,
-		    &o->watches[i].gap, r);
+		    o->watches[i].note, &o->watches[i].gap, r);
 }

@@ -86,6 +86,7 @@ struct watch {
 	char		label[32];	/* before the names of figures, or "" */
 	uint64_t	read_ns;	/* 0: never */
 	bool		has_seen;
+	char		note[128];	/* what it can never see here, or "" */
 	struct observe_gap gap;
 };
 
@@ -118,6 +119,17 @@ bool watched_lacks(const struct observe *o, const struct watched *p, pid_t tid);
 	/* This thread, or with 0 the process itself, is gone. */
 void subject_init(struct subject *s, double last);
 
+/*--- a look (observe_glance.c) --------------------------------------------*/
+
+/* What an observer saw at once: what counts grew by, and levels; NAN where it
+ * saw nothing. */
+struct glance {
+	size_t	nr_who;
+	double	value[WHOS][METRICS_MAX];
+};
+
+void glance_take(struct glance *g, struct watch *w);
+
 /*--- a phase (observe_sums.c) --------------------------------------------*/
 
 struct cell {				/* a figure in a phase */
@@ -131,12 +143,6 @@ struct sums {				/* a phase */
 	double		ns;
 	struct cell	*cells[OBSERVERS];	/* [who][metric], as far as... */
 	size_t		nr_who[OBSERVERS];	/* ... somebody was seen */
-};
-
-/* What one look at all subjects saw: NAN where nothing. */
-struct glance {
-	size_t	nr_who;
-	double	value[WHOS][METRICS_MAX];
 };
 
 size_t sums_find(struct observe *o, const char *name);
