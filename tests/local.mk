@@ -34,6 +34,9 @@ unit_tests = \
 	%D%/unit_segment \
 	%D%/unit_wire \
 	%D%/unit_cgroup \
+	%D%/unit_observe \
+	%D%/unit_observe_real \
+	%D%/unit_observe_pfm \
 	%D%/unit_text \
 	%D%/unit_term \
 	%D%/unit_progress \
@@ -268,6 +271,7 @@ scenarios = \
 	%D%/l0714-stage-streams.sh \
 	%D%/l0704-top.sh \
 	%D%/l0702-model.sh \
+	%D%/m0910-observe.sh \
 	%D%/n0001-failing-memory.sh \
 	%D%/n0002-failing-output.sh \
 	%D%/n0003-storm.sh \

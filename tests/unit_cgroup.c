@@ -9,68 +9,13 @@
 #include "base/cgroup.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <ftw.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "base/io.h"
+#include "tests/harness/tree.h"
 #include "tests/harness/unit.h"
 
 #define GIB	(UINT64_C(1) << 30)
-
-static char root[64];
-
-static void
-tree_new(void)
-{
-	strcpy(root, "/tmp/destall-cgroup.XXXXXX");
-	assert_non_null(mkdtemp(root));
-}
-
-static int
-remove_one(const char *path, const struct stat *st, int type, struct FTW *at)
-{
-	(void)st;
-	(void)type;
-	(void)at;
-	return remove(path);
-}
-
-static void
-tree_free(void)
-{
-	assert_int_equal(nftw(root, remove_one, 8, FTW_DEPTH | FTW_PHYS), 0);
-}
-
-/* A file below the root, with the directories it needs. */
-static void
-put_bytes(const char *name, const char *bytes, size_t len)
-{
-	char path[512];
-	int fd;
-
-	(void)snprintf(path, sizeof path, "%s/%s", root, name);
-	for (char *p = path + strlen(root) + 1; (p = strchr(p, '/')) != NULL;
-	    p++) {
-		*p = '\0';
-		assert_true(mkdir(path, 0755) == 0 || errno == EEXIST);
-		*p = '/';
-	}
-	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-	assert_true(fd >= 0);
-	assert_int_equal(io_write_all(fd, bytes, len), 0);
-	io_close(&fd);
-}
-
-static void
-put(const char *name, const char *text)
-{
-	put_bytes(name, text, strlen(text));
-}
 
 static void
 tree_v2(const char *path)

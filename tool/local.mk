@@ -5,6 +5,7 @@ destall_SOURCES += %D%/main.c
 libhost_la_SOURCES += \
 	%D%/commands.c %D%/commands.h \
 	%D%/modules.c \
+	%D%/observe_hub.c \
 	%D%/cmd_doctor.c %D%/doctor.h \
 	%D%/doctor_report.c \
 	%D%/doctor_child.c %D%/doctor_child.h \

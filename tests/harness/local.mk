@@ -5,7 +5,7 @@ EXTRA_DIST += %D%/cgroup.py %D%/mkpng.py
 
 check_LTLIBRARIES += libleak.la
 libleak_la_SOURCES = %D%/leak.c %D%/leak.h %D%/heap.c %D%/heap.h %D%/unit.h \
-	%D%/folder.h
+	%D%/folder.h %D%/tree.h
 
 harness_programs = \
 	%D%/closer \
@@ -24,6 +24,7 @@ harness_programs = \
 	%D%/leaser \
 	%D%/loads \
 	%D%/mkset \
+	%D%/observing \
 	%D%/pixels \
 	%D%/plain \
 	%D%/raw \
@@ -66,6 +67,7 @@ check_PROGRAMS += $(harness_programs)
 %C%_loads_LDADD = libloader.la
 %C%_mkset_SOURCES = %D%/mkset.c %D%/content.h
 %C%_mkset_LDADD = libguest.la
+%C%_observing_LDADD = libhost.la
 # What knows nothing of us, links nothing of ours.
 %C%_plain_SOURCES = %D%/plain.c %D%/content.h
 %C%_plain_LDADD =
