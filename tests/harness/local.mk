@@ -9,6 +9,7 @@ libleak_la_SOURCES = %D%/leak.c %D%/leak.h %D%/heap.c %D%/heap.h %D%/unit.h \
 
 harness_programs = \
 	%D%/closer \
+	%D%/conduct \
 	%D%/crowd \
 	%D%/drill \
 	%D%/fields \
@@ -42,6 +43,8 @@ harness_programs = \
 check_PROGRAMS += $(harness_programs)
 %C%_closer_SOURCES = %D%/closer.c %D%/expected.h
 %C%_closer_LDADD =
+%C%_conduct_SOURCES = %D%/conduct.c
+%C%_conduct_LDADD =
 %C%_crowd_SOURCES = %D%/crowd.c %D%/expected.h
 %C%_crowd_LDADD =
 %C%_drill_LDADD = libloader.la
