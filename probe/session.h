@@ -12,7 +12,8 @@
  *  4. In a forked child it tells nothing, and there is nothing to follow.
  *
  * The command holds a record lock for writing (F_OFD_SETLK, or F_SETLK) on the
- * schedule, by a descriptor that no child of it has.
+ * schedule, by a descriptor that no child of it has.  (A mapping holds it as well
+ * as a descriptor does.)
  */
 
 #ifndef PROBE_SESSION_H

@@ -32,6 +32,7 @@ unit_tests = \
 	%D%/unit_io \
 	%D%/unit_memfd \
 	%D%/unit_segment \
+	%D%/unit_probe \
 	%D%/unit_wire \
 	%D%/unit_cgroup \
 	%D%/unit_text \
@@ -99,6 +100,7 @@ unit_tests = \
 	%D%/unit_maps_written \
 	%D%/unit_emulate_touch \
 	%D%/unit_guard \
+	%D%/unit_trace \
 	%D%/unit_picture \
 	%D%/unit_taps \
 	%D%/unit_kernels \
@@ -143,6 +145,7 @@ oneloader = $(pictures) %D%/harness/oneloader.c %D%/harness/oneloader.h
 %C%_unit_loader_own_SOURCES = %D%/unit_loader_own.c $(oneloader)
 %C%_unit_loader_cached_SOURCES = %D%/unit_loader_cached.c $(pictures) $(fake_hub)
 %C%_unit_guard_LDADD = libleak.la libpreload.la $(CMOCKA_LIBS)
+%C%_unit_trace_LDADD = $(preload_ldadd)
 check_PROGRAMS += $(unit_tests)
 slotshub = %D%/harness/slotshub.c %D%/harness/slotshub.h
 %C%_unit_slots_SOURCES = %D%/unit_slots.c %D%/harness/asleep.h $(slotshub)

@@ -136,10 +136,17 @@ read_journals(record_f *visit)
 
 /*--- the schedule --------------------------------------------------------*/
 
+static int
+lock(short type)
+{
+	struct flock l = { .l_type = type, .l_whence = SEEK_SET };
+
+	return fcntl(fd, F_OFD_SETLK, &l);
+}
+
 static void
 make_schedule(void)
 {
-	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
 	char path[4096];
 
 	(void)snprintf(path, sizeof path, "%s/%s", folder, SCHEDULE_FILE);
@@ -147,7 +154,7 @@ make_schedule(void)
 		die(folder);
 	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 	if (fd < 0 || ftruncate(fd, sizeof *schedule) != 0 ||
-	    fcntl(fd, F_OFD_SETLK, &lock) != 0)
+	    lock(F_WRLCK) != 0)
 		die(path);
 	schedule = mmap(NULL, sizeof *schedule, PROT_READ | PROT_WRITE,
 	    MAP_SHARED, fd, 0);
@@ -219,7 +226,7 @@ static void
 do_word(const char *word)
 {
 	if (strcmp(word, "die") == 0)
-		close(fd);
+		(void)lock(F_UNLCK);
 	else if (strcmp(word, "leave") == 0)
 		atomic_store_explicit(&schedule->leave, 1,
 		    memory_order_relaxed);
