@@ -10,7 +10,7 @@ TEST_EXTENSIONS = .sh
 SH_LOG_COMPILER = $(SHELL)
 EXTRA_DIST += %D%/lib.sh %D%/gen.sh %D%/hub.sh %D%/cache.sh %D%/cachecmd.sh \
 	%D%/run.sh %D%/compat.sh %D%/preloaded.sh %D%/faults.sh %D%/pytest.sh \
-	%D%/emulate.sh %D%/model.sh %D%/stage.sh %D%/examples.sh %D%/suite.sh %D%/check-all %D%/fresh-debian
+	%D%/emulate.sh %D%/model.sh %D%/stage.sh %D%/examples.sh %D%/profile.sh %D%/suite.sh %D%/check-all %D%/fresh-debian
 
 include %D%/harness/local.mk
 
@@ -267,6 +267,9 @@ scenarios = \
 	%D%/l0714-stage-streams.sh \
 	%D%/l0704-top.sh \
 	%D%/l0702-model.sh \
+	%D%/m0920-steer.sh \
+	%D%/m0921-steer-faults.sh \
+	%D%/m0922-trace.sh \
 	%D%/n0001-failing-memory.sh \
 	%D%/n0002-failing-output.sh \
 	%D%/n0003-storm.sh \

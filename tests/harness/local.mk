@@ -37,6 +37,7 @@ harness_programs = \
 	%D%/streams \
 	%D%/taker \
 	%D%/touched \
+	%D%/traced \
 	%D%/victim \
 	%D%/wrapped
 # end of harness_programs
@@ -93,6 +94,8 @@ check_PROGRAMS += $(harness_programs)
 %C%_taker_LDADD = libloader.la
 %C%_touched_SOURCES = %D%/touched.c %D%/expected.h
 %C%_touched_LDADD =
+%C%_traced_SOURCES = %D%/traced.c
+%C%_traced_LDADD =
 %C%_victim_LDADD =
 %C%_wrapped_SOURCES = %D%/wrapped.c %D%/wrapped.h \
 	%D%/wrapped_look.c \
