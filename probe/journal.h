@@ -3,6 +3,7 @@
  * journal.h: what a process of a job that is profiled tells: a file of records in
  * the folder of the session, one for each process, which nobody else writes.
  * loader/python/destall/_journal.py writes them, too.
+ * Runs in jobs, which write, and in the command, which reads.
  *
  * A record is written when what it tells of has happened, by one write(2): what a
  * process has told is there however it ends.  The command reads it as hostile

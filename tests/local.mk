@@ -92,6 +92,7 @@ unit_tests = \
 	%D%/unit_loader \
 	%D%/unit_loader_threads \
 	%D%/unit_loader_own \
+	%D%/unit_steer \
 	%D%/unit_loader_cached \
 	%D%/unit_share \
 	%D%/unit_share_own \
@@ -142,6 +143,8 @@ pictures = %D%/harness/pictures.c %D%/harness/pictures.h %D%/harness/loaded.h
 oneloader = $(pictures) %D%/harness/oneloader.c %D%/harness/oneloader.h
 %C%_unit_loader_SOURCES = %D%/unit_loader.c $(oneloader)
 %C%_unit_loader_threads_SOURCES = %D%/unit_loader_threads.c $(oneloader)
+%C%_unit_probe_SOURCES = %D%/unit_probe.c %D%/harness/conducted.h
+%C%_unit_steer_SOURCES = %D%/unit_steer.c %D%/harness/conducted.h $(oneloader)
 %C%_unit_loader_own_SOURCES = %D%/unit_loader_own.c $(oneloader)
 %C%_unit_loader_cached_SOURCES = %D%/unit_loader_cached.c $(pictures) $(fake_hub)
 %C%_unit_guard_LDADD = libleak.la libpreload.la $(CMOCKA_LIBS)

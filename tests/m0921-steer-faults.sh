@@ -89,7 +89,7 @@ expect_records 0 LEFT
 
 # A disk that is full from the third record on; the job's own calls come before.
 is_sanitized && exit 0
-fail_call=write
+fail_call="write"
 count_calls "$destall" emulate --batch 8 --set size=32 --data set
 full() {
 	conduct "$1" env LD_PRELOAD="$fail_shim" DS_FAIL="write:$((fail_total + 3))+:ENOSPC" DS_FAIL_EXE=destall \

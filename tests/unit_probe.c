@@ -10,9 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -20,60 +18,19 @@
 
 #include "base/clock.h"
 #include "probe/resident.h"
-#include "tests/harness/folder.h"
+#include "tests/harness/conducted.h"
 #include "tests/harness/unit.h"
 
-static char setting[sizeof SCHEDULE_ENV + FOLDER_PATH];
-static char folder[FOLDER_PATH];
-static struct schedule *schedule;	/* the command's */
-static int command = -1;
 static struct session s;
 static struct ds_err err;
-
-static const char *
-in_folder(const char *name)
-{
-	static char path[2 * FOLDER_PATH];
-
-	(void)snprintf(path, sizeof path, "%s/%s", folder, name);
-	return path;
-}
-
-/* In memory of our own, which does not count as a leak. */
-static void
-set(const char *value)
-{
-	(void)snprintf(setting, sizeof setting, "%s=%s", SCHEDULE_ENV, value);
-	(void)putenv(setting);
-}
-
-static int
-lock(short type)
-{
-	struct flock l = { .l_type = type, .l_whence = SEEK_SET };
-
-	return fcntl(command, F_OFD_SETLK, &l);
-}
 
 static int
 start(void **state)
 {
-	if (folder_make(folder, "unit_probe") != 0)
+	if (conducted_make("unit_probe") != 0)
 		return -1;
-	set(folder);
 	leak_before(state);
-	command = open(in_folder(SCHEDULE_FILE), O_RDWR | O_CREAT | O_CLOEXEC,
-	    0600);
-	if (command < 0 || ftruncate(command, sizeof *schedule) != 0 ||
-	    lock(F_WRLCK) != 0)
-		return -1;
-	schedule = mmap(NULL, sizeof *schedule, PROT_READ | PROT_WRITE,
-	    MAP_SHARED, command, 0);
-	if (schedule == MAP_FAILED)
-		return -1;
-	schedule->magic = SCHEDULE_MAGIC;
-	schedule->layout = SCHEDULE_LAYOUT;
-	return 0;
+	return conducted_start();
 }
 
 static int
@@ -82,23 +39,12 @@ stop(void **state)
 	int rc;
 
 	session_close(&s);
-	munmap(schedule, sizeof *schedule);
-	close(command);
-	set(folder);
+	conducted_stop();
 	rc = leak_after(state);
 	return folder_remove(folder) != 0 ? -1 : rc;
 }
 
 #define PROBE_UNIT(test) cmocka_unit_test_setup_teardown(test, start, stop)
-
-static void
-add(uint32_t i, uint32_t id, uint32_t kind, uint32_t batches)
-{
-	schedule->block[i].kind = kind;
-	schedule->block[i].batches = batches;
-	atomic_store_explicit(&schedule->block[i].id, id,
-	    memory_order_release);
-}
 
 static enum session_news
 look(uint64_t i, struct session_block *b)
@@ -112,7 +58,7 @@ static void
 is_not_there_without_a_word(void **state)
 {
 	(void)state;
-	set("");
+	conducted_set("");
 	assert_int_equal(session_open(&s, &err), 0);
 	assert_int_equal(unsetenv(SCHEDULE_ENV), 0);
 	assert_int_equal(session_open(&s, &err), 0);
@@ -145,7 +91,7 @@ refuses_what_is_not_sound(void **state)
 	expect_refused(-ENOENT);
 	assert_int_equal(mkfifo(in_folder(SCHEDULE_FILE), 0600), 0);
 	expect_refused(-EBADMSG);
-	set("/no/such/folder");
+	conducted_set("/no/such/folder");
 	expect_refused(-ENOENT);
 }
 
@@ -179,7 +125,7 @@ blocks_come_in_turn(void **state)
 	assert_int_equal(look(0, &b), SESSION_NOTHING);
 	assert_int_equal(session_wait(&s, 0, clock_now_ns(), &b),
 	    SESSION_NOTHING);
-	add(0, 1, BLOCK_COLD, 7);
+	conducted_add(0, 1, BLOCK_COLD, 7);
 	assert_int_equal(session_wait(&s, 0, UINT64_MAX, &b), SESSION_BLOCK);
 	assert_int_equal(b.kind, BLOCK_COLD);
 	assert_int_equal(b.batches, 7);
@@ -196,11 +142,11 @@ blocks_that_make_no_sense_are_told(void **state)
 
 	(void)state;
 	assert_int_equal(session_open(&s, &err), 1);
-	add(0, 1, BLOCK_KINDS, 1);
+	conducted_add(0, 1, BLOCK_KINDS, 1);
 	assert_int_equal(look(0, &b), SESSION_BAD);
-	add(1, 2, BLOCK_NONE, 1);
+	conducted_add(1, 2, BLOCK_NONE, 1);
 	assert_int_equal(look(1, &b), SESSION_BAD);
-	add(2, UINT32_MAX, BLOCK_END, 1);
+	conducted_add(2, UINT32_MAX, BLOCK_END, 1);
 	assert_int_equal(look(2, &b), SESSION_BAD);
 	assert_int_equal(look(SCHEDULE_BLOCKS, &b), SESSION_BAD);
 	assert_int_equal(look(UINT64_MAX, &b), SESSION_BAD);
@@ -213,9 +159,9 @@ a_command_that_is_gone_is_seen(void **state)
 
 	(void)state;
 	assert_int_equal(session_open(&s, &err), 1);
-	add(0, 1, BLOCK_END, 0);
+	conducted_add(0, 1, BLOCK_END, 0);
 	assert_int_equal(look(0, &b), SESSION_BLOCK);
-	assert_int_equal(lock(F_UNLCK), 0);
+	assert_int_equal(conducted_lock(F_UNLCK), 0);
 	assert_int_equal(look(0, &b), SESSION_GONE);
 	assert_int_equal(session_wait(&s, 1, UINT64_MAX, &b), SESSION_GONE);
 }
