@@ -147,6 +147,7 @@ ds_loader_set(struct ds_loader *loader, const char *name, const char *value,
 static void
 free_loader(struct ds_loader *l)
 {
+	steer_free(l);
 	bad_fini(&l->bad);
 	(void)ledger_close(&l->ledger, NULL);	/* all is written already */
 	free(l->skips);

@@ -33,6 +33,7 @@
 #include "loader/position.h"
 #include "loader/share.h"
 #include "loader/shelf.h"
+#include "loader/steer.h"
 #include "loader/workers.h"
 
 #define LOADER_MAGIC	0x10ade4edu
@@ -61,6 +62,7 @@ struct ds_loader {
 	struct ledger	*ledger;
 	struct ledger_skip *skips;	/* room for those of a batch */
 	struct workers	*workers;
+	struct steer	*steer;		/* NULL: the job is not profiled */
 
 	/* These have locks of their own. */
 	struct share	share;
@@ -114,6 +116,10 @@ int loader_finish_view(struct ds_loader *l, struct batch *b,
 int loader_give_own(struct ds_loader *l, const struct plan_place *behind,
     enum loader_ahead how, struct ds_batch **out, struct ds_err *err);
 	/* The oldest of the pipeline, as ds_loader_next(). */
+int loader_give(struct ds_loader *l, struct ds_batch **out,
+    struct ds_err *err);
+	/* ds_loader_next() of one that is started, and not steered. */
+int loader_end_epoch(struct ds_loader *l, const struct plan_place *behind);
 
 /* loader_place.c */
 int loader_begin(struct ds_loader *l, struct ds_err *err);

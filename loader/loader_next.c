@@ -60,8 +60,8 @@ loader_give_own(struct ds_loader *l, const struct plan_place *behind,
 	return 1;
 }
 
-static int
-end_epoch(struct ds_loader *l, const struct plan_place *behind)
+int
+loader_end_epoch(struct ds_loader *l, const struct plan_place *behind)
 {
 	share_end_epoch(l);
 	l->given = *behind;
@@ -92,8 +92,8 @@ give_shared(struct ds_loader *l, struct ds_batch **out, struct ds_err *err)
 	return rc < 0 ? err_fail(err, rc, "%s", why.text) : rc;
 }
 
-static int
-give(struct ds_loader *l, struct ds_batch **out, struct ds_err *err)
+int
+loader_give(struct ds_loader *l, struct ds_batch **out, struct ds_err *err)
 {
 	struct plan_place place = l->given;
 	struct plan_run run;
@@ -108,7 +108,7 @@ give(struct ds_loader *l, struct ds_batch **out, struct ds_err *err)
 		rc = err_fail(err, -ENOENT, "there are no more epochs");
 		break;
 	case PLAN_EPOCH_ENDS:
-		rc = end_epoch(l, &place);
+		rc = loader_end_epoch(l, &place);
 		break;
 	case PLAN_RUN:
 		rc = l->share.is_on ? give_shared(l, out, err) :
@@ -151,7 +151,8 @@ ds_loader_next(struct ds_loader *loader, struct ds_batch **batch,
 	must(pthread_mutex_lock(&loader->turn) == 0);
 	rc = start(loader, err);
 	if (rc == 0)
-		rc = give(loader, batch, err);
+		rc = loader->steer != NULL ? steer_next(loader, batch, err) :
+		    loader_give(loader, batch, err);
 	must(pthread_mutex_unlock(&loader->turn) == 0);
 	count_wait(loader, clock_now_ns() - begin_ns);
 	return rc;
@@ -175,6 +176,7 @@ ds_loader_release(struct ds_loader *loader, struct ds_batch **batch)
 
 	must_be(loader, LOADER_MAGIC);
 	*batch = NULL;
-	if (b != NULL && loader_check_process(loader, NULL) == 0)
+	if (b != NULL && loader_check_process(loader, NULL) == 0 &&
+	    !steer_put(loader, batch_of(b)))
 		share_put(loader, batch_of(b));
 }

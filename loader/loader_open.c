@@ -102,6 +102,8 @@ loader_open_ahead(struct ds_loader *l, uint64_t nr, enum loader_ahead how,
 	struct plan_run run;
 	int rc;
 
+	if (steer_fills(l))
+		return steer_open_ahead(l, nr, err);
 	while (l->pipeline.nr_batches < nr && how != AHEAD_NOT) {
 		switch (plan_step(&l->plan, &place, &run)) {
 		case PLAN_OVER:

@@ -115,7 +115,11 @@ loader_start(struct ds_loader *l, struct ds_err *err)
 	}
 	shelf_set(&l->shelf, room_of(l), (size_t)bytes,
 	    (unsigned)l->options.prefetch + SPARE_BATCHES, false);
-	share_start(l);
+	steer_start(l);
+	if (steer_shares(l))
+		share_start(l);
+	else
+		share_say(&l->share, false, "it is profiled");
 	l->is_started = true;
 	return 0;
 }
@@ -125,6 +129,7 @@ loader_end(struct ds_loader *l)
 {
 	if (l->workers == NULL)
 		return;
+	steer_stop(l);
 	share_stop(l);
 	pipeline_stop(&l->pipeline);
 	workers_end(&l->workers);

@@ -25,6 +25,15 @@ libloader_la_SOURCES += \
 	%D%/share_join.c \
 	%D%/share_next.c \
 	%D%/share.c %D%/share.h \
+	%D%/steer_tell.c \
+	%D%/steer_set.c \
+	%D%/steer_ring.c \
+	%D%/steer_busy.c \
+	%D%/steer_read.c \
+	%D%/steer_files.c \
+	%D%/steer_alone.c \
+	%D%/steer_follow.c \
+	%D%/steer.c %D%/steer.h \
 	%D%/loader_next.c \
 	%D%/loader.c %D%/loader.h
 # end of libloader_la_SOURCES

@@ -18,6 +18,7 @@
 #include "preload/guard.h"
 #include "preload/origin.h"
 #include "preload/swap.h"
+#include "preload/trace.h"
 
 /*--- by its number -------------------------------------------------------*/
 
@@ -69,7 +70,11 @@ consider_fd(int fd, int dir, const char *path, int flags)
 	struct guard g;
 	int error;
 
-	if (fd < 0 || !guard_is_open())
+	if (fd < 0)
+		return fd;
+	if (trace_is_on())
+		trace_opened(fd, path, flags);
+	if (!guard_is_open())
 		return fd;
 	error = errno;
 	if (swap_wants(dir, path, flags) && guard_enter(&g)) {

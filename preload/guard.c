@@ -20,7 +20,13 @@ _Thread_local bool guard_is_inside
 bool
 guard_enter(struct guard *g)
 {
-	if (!guard_is_open())
+	return guard_is_on && guard_enter_off(g);
+}
+
+bool
+guard_enter_off(struct guard *g)
+{
+	if (guard_is_inside)
 		return false;
 	g->error = errno;
 	guard_is_inside = true;

@@ -44,6 +44,10 @@ guard_is_open(void)
 bool guard_enter(struct guard *g);
 	/* false: off, or inside already; then there is nothing to leave. */
 
+bool guard_enter_off(struct guard *g);
+	/* The same where it is off, too: for what the program itself has asked
+	 * for (trace.h). */
+
 void guard_leave(const struct guard *g);
 
 #endif

@@ -15,6 +15,7 @@
 
 #include "preload/consider.h"
 #include "preload/guard.h"
+#include "preload/trace.h"
 
 #define MODE_LETTERS 7		/* the C library looks at no more */
 
@@ -37,7 +38,8 @@ consider_stream(FILE *fp, const char *path, const char *mode)
 {
 	int flags;
 
-	if (fp == NULL || path == NULL || !guard_is_open())
+	if (fp == NULL || path == NULL ||
+	    (!guard_is_open() && !trace_is_on()))
 		return fp;
 	flags = flags_of_reader(mode);
 	if (flags >= 0)

@@ -3,6 +3,7 @@
  * journal.h: what a process of a job that is profiled tells: a file of records in
  * the folder of the session, one for each process, which nobody else writes.
  * loader/python/destall/_journal.py writes them, too.
+ * Runs in jobs, which write, and in the command, which reads.
  *
  * A record is written when what it tells of has happened, by one write(2): what a
  * process has told is there however it ends.  The command reads it as hostile
@@ -26,6 +27,8 @@
 #define JOURNAL_SUFFIX		".journal"	/* PID.journal; PID-N after exec */
 #define JOURNAL_NO_BLOCK	UINT64_MAX
 #define JOURNAL_TEXT_MAX	4096u
+#define JOURNAL_ALL_WORKERS	UINT64_MAX	/* in MADE, of a loader whose
+					 * workers are threads: all together */
 
 /* Who tells, in HELLO. */
 enum journal_role { ROLE_MAIN, ROLE_WORKER, ROLE_NATIVE };
@@ -41,7 +44,8 @@ enum journal_kind {
 	JOURNAL_STEP,	/* block, number in the block (or of the loader), asked,
 			 * given, samples, of a processor in the call, waited in it */
 	JOURNAL_MADE,	/* in a worker: block, worker, begin, end, samples, of a
-			 * processor, kept from one */
+			 * processor, kept from one; of JOURNAL_ALL_WORKERS: making
+			 * and fetching, by the clock, of all threads */
 	JOURNAL_READY,	/* a batch that was there already was taken: block, begin,
 			 * end */
 	JOURNAL_BLOCK,	/* begins: block, kind, time */
@@ -69,6 +73,7 @@ enum journal_left {
 				 * again */
 	LEFT_ASKED,		/* schedule.leave */
 	LEFT_ALONE,		/* the command is gone */
+	LEFT_FAILED,		/* the next block cannot be done: a note says why */
 };
 
 /* Flags of JOURNAL_LOADER. */

@@ -2,5 +2,7 @@
 
 libguest_la_SOURCES += \
 	%D%/schedule.h \
-	%D%/journal.h
+	%D%/journal.h \
+	%D%/session.c %D%/session.h \
+	%D%/resident.c %D%/resident.h
 # end of libguest_la_SOURCES

@@ -4,7 +4,7 @@
  * delivered in one manner.  A file that the command writes and every process of
  * the job reads; loader/python/destall/_schedule.py reads it, too.
  *
- * Written by `destall profile` alone; mapped read-only by others.  The folder of
+ * Runs in the command, which alone writes it; jobs map it read-only.  The folder of
  * the session is $DESTALL_PROFILE: this file, and a journal for each process.
  *
  *  1. Blocks are only added.  Block i is there once its `id` is i + 1, which is

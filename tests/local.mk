@@ -10,7 +10,7 @@ TEST_EXTENSIONS = .sh
 SH_LOG_COMPILER = $(SHELL)
 EXTRA_DIST += %D%/lib.sh %D%/gen.sh %D%/hub.sh %D%/cache.sh %D%/cachecmd.sh \
 	%D%/run.sh %D%/compat.sh %D%/preloaded.sh %D%/faults.sh %D%/pytest.sh \
-	%D%/emulate.sh %D%/model.sh %D%/stage.sh %D%/examples.sh %D%/suite.sh %D%/check-all %D%/fresh-debian
+	%D%/emulate.sh %D%/model.sh %D%/stage.sh %D%/examples.sh %D%/profile.sh %D%/suite.sh %D%/check-all %D%/fresh-debian
 
 include %D%/harness/local.mk
 
@@ -32,6 +32,7 @@ unit_tests = \
 	%D%/unit_io \
 	%D%/unit_memfd \
 	%D%/unit_segment \
+	%D%/unit_probe \
 	%D%/unit_wire \
 	%D%/unit_cgroup \
 	%D%/unit_observe \
@@ -94,6 +95,7 @@ unit_tests = \
 	%D%/unit_loader \
 	%D%/unit_loader_threads \
 	%D%/unit_loader_own \
+	%D%/unit_steer \
 	%D%/unit_loader_cached \
 	%D%/unit_share \
 	%D%/unit_share_own \
@@ -102,6 +104,7 @@ unit_tests = \
 	%D%/unit_maps_written \
 	%D%/unit_emulate_touch \
 	%D%/unit_guard \
+	%D%/unit_trace \
 	%D%/unit_picture \
 	%D%/unit_taps \
 	%D%/unit_kernels \
@@ -147,9 +150,12 @@ pictures = %D%/harness/pictures.c %D%/harness/pictures.h %D%/harness/loaded.h
 oneloader = $(pictures) %D%/harness/oneloader.c %D%/harness/oneloader.h
 %C%_unit_loader_SOURCES = %D%/unit_loader.c $(oneloader)
 %C%_unit_loader_threads_SOURCES = %D%/unit_loader_threads.c $(oneloader)
+%C%_unit_probe_SOURCES = %D%/unit_probe.c %D%/harness/conducted.h
+%C%_unit_steer_SOURCES = %D%/unit_steer.c %D%/harness/conducted.h $(oneloader)
 %C%_unit_loader_own_SOURCES = %D%/unit_loader_own.c $(oneloader)
 %C%_unit_loader_cached_SOURCES = %D%/unit_loader_cached.c $(pictures) $(fake_hub)
 %C%_unit_guard_LDADD = libleak.la libpreload.la $(CMOCKA_LIBS)
+%C%_unit_trace_LDADD = $(preload_ldadd)
 check_PROGRAMS += $(unit_tests)
 slotshub = %D%/harness/slotshub.c %D%/harness/slotshub.h
 %C%_unit_slots_SOURCES = %D%/unit_slots.c %D%/harness/asleep.h $(slotshub)
@@ -272,6 +278,9 @@ scenarios = \
 	%D%/l0704-top.sh \
 	%D%/l0702-model.sh \
 	%D%/m0910-observe.sh \
+	%D%/m0920-steer.sh \
+	%D%/m0921-steer-faults.sh \
+	%D%/m0922-trace.sh \
 	%D%/n0001-failing-memory.sh \
 	%D%/n0002-failing-output.sh \
 	%D%/n0003-storm.sh \

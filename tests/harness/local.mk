@@ -9,6 +9,7 @@ libleak_la_SOURCES = %D%/leak.c %D%/leak.h %D%/heap.c %D%/heap.h %D%/unit.h \
 
 harness_programs = \
 	%D%/closer \
+	%D%/conduct \
 	%D%/crowd \
 	%D%/drill \
 	%D%/fields \
@@ -37,12 +38,15 @@ harness_programs = \
 	%D%/streams \
 	%D%/taker \
 	%D%/touched \
+	%D%/traced \
 	%D%/victim \
 	%D%/wrapped
 # end of harness_programs
 check_PROGRAMS += $(harness_programs)
 %C%_closer_SOURCES = %D%/closer.c %D%/expected.h
 %C%_closer_LDADD =
+%C%_conduct_SOURCES = %D%/conduct.c
+%C%_conduct_LDADD =
 %C%_crowd_SOURCES = %D%/crowd.c %D%/expected.h
 %C%_crowd_LDADD =
 %C%_drill_LDADD = libloader.la
@@ -92,6 +96,8 @@ check_PROGRAMS += $(harness_programs)
 %C%_taker_LDADD = libloader.la
 %C%_touched_SOURCES = %D%/touched.c %D%/expected.h
 %C%_touched_LDADD =
+%C%_traced_SOURCES = %D%/traced.c
+%C%_traced_LDADD =
 %C%_victim_LDADD =
 %C%_wrapped_SOURCES = %D%/wrapped.c %D%/wrapped.h \
 	%D%/wrapped_look.c \
