@@ -18,7 +18,8 @@ benches = \
 	%D%/pytorch \
 	%D%/pytorch_disk \
 	%D%/minio \
-	%D%/truth
+	%D%/truth \
+	%D%/live
 # end of benches
 bench_programs = \
 	%D%/wire_loop \
@@ -52,7 +53,7 @@ check_PROGRAMS += $(bench_programs)
 %C%_start_loop_LDADD =
 %C%_epoch_loop_LDADD =
 EXTRA_DIST += $(benches) %D%/likeness %D%/photos %D%/bench.py %D%/service.py \
-	%D%/truth_cold %D%/truth_jobs.py %D%/truth_judge.py \
+	%D%/truth_cold %D%/truth_jobs.py %D%/truth_judge.py %D%/truth_test.py \
 	%D%/groups.py %D%/torch_jobs.py %D%/pytorch_job.py \
 	%D%/pytorch_counts/sitecustomize.py \
 	%D%/decode_profile.py %D%/decode_torch.py %D%/test_bench.py %D%/README.md

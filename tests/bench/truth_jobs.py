@@ -146,17 +146,43 @@ class Data:
                 f.read()
 
 
+# --- what this machine must have --------------------------------------------
+
+def need_disk(top):
+    """Files of a file system in memory cannot be out of it."""
+    kind = service.call(["stat", "-f", "-c", "%T", top]).strip()
+    if kind in ("tmpfs", "ramfs"):
+        raise torch_jobs.Missing("%s is in memory: it must be on a disk" % top)
+
+
+def need_profile():
+    r = subprocess.run([bench.program("destall"), "profile", "--help"], check=False,
+                       stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                       stderr=subprocess.DEVNULL)
+    if r.returncode != 0:
+        raise torch_jobs.Missing("this build has no `destall profile`")
+
+
 # --- running them -----------------------------------------------------------
 
 def plain_environment():
-    return {k: v for k, v in torch_jobs.environment(False).items() if not k.startswith("DS_SLOW")}
+    """More workers than cores are no mistake here, of which PyTorch would warn."""
+    return {**torch_jobs.environment(False), "PYTHONWARNINGS": "ignore"}
+
+
+def shim():
+    path = os.path.abspath(bench.program("tests/shim/.libs/slow.so"))
+    if not os.path.exists(path):
+        raise bench.Broken("%s is not there: 'make bench-programs' builds it, and top_builddir=DIR "
+                           "says where" % path)
+    return path
 
 
 def environment(job, data, cached=True):
     """With its storage; without a page cache before it, every read is slow."""
     env = plain_environment()
     if job.is_slow:
-        env.update(LD_PRELOAD=os.path.abspath(bench.program("tests/shim/.libs/slow.so")),
+        env.update(LD_PRELOAD=shim(),
                    DS_SLOW_ROOT=data.of(job), DS_SLOW_STATE=os.path.join(data.top, "storage"))
         if cached:
             env["DS_SLOW_CACHED"] = "fast"
