@@ -214,9 +214,10 @@ def torch_command(job, data, samples=None):
     return list(map(str, argv))
 
 
-def native_command(job, folder, *more):
+def native_command(job, folder, alone=False):
+    """Alone: without the accelerator."""
     return [bench.program("destall"), "emulate", "--data", folder, "--batch", str(job.batch),
-            "--step-ms", str(job.step_ms), *more]
+            *(["--touch", "none"] if alone else ["--step-ms", str(job.step_ms)])]
 
 
 def command(job, data):
@@ -290,10 +291,10 @@ def torch_truth(job, data, cores, seconds):
     }
 
 
-def native_epochs(job, data, folder, *more, cached=True):
+def native_epochs(job, data, folder, alone=False, cached=True):
     """Of all epochs but the first: samples, seconds, the share of waiting; and the document."""
     env = environment(job, data, cached)
-    text = run([*native_command(job, folder, *more), "--epochs", str(EPOCHS), "--json"], env, 3600)
+    text = run([*native_command(job, folder, alone), "--epochs", str(EPOCHS), "--json"], env, 3600)
     doc = json.loads(text)
     later = doc["epochs"][1:]
     samples, seconds = (sum(e[k] for e in later) for k in ("samples", "seconds"))
@@ -312,8 +313,7 @@ def native_truth(job, data):
     data.warm(job)
     samples, seconds, waited, _ = native_epochs(job, data, data.folder("tiny"))
     ingest, handover = samples / (seconds - waited), 1e3 * waited / (samples / job.batch)
-    samples, seconds, _, alone = native_epochs(job, data, folder, "--step-ms", "0",
-                                               "--touch", "none")
+    samples, seconds, _, alone = native_epochs(job, data, folder, alone=True)
     prep = samples / seconds
     samples, seconds, _, doc = native_epochs(job, data, folder)
     cached = actual = samples / seconds

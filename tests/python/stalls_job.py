@@ -40,6 +40,7 @@ RING_BYTES = 64 << 20           # more than caches of processors hold
 RING_MOST = 64
 SPARE = 1.5                     # of the time in which a batch is made, until it is ready
 SPARE_S = 0.01
+READY_BATCHES = 100             # are enough to know how long taking one takes
 
 
 # --- a sample ---------------------------------------------------------------
@@ -261,6 +262,7 @@ def run_phase(o, phase, paths, known):
     if phase == "alone":
         return run_alone(o, loader)
     if phase == "ready":
+        loader = make_loader(o, paths[:READY_BATCHES * o.batch])
         return run_ready(o, loader, SPARE * o.batch / known["alone"]["samples_per_s"] + SPARE_S)
     return train(o, loader)
 
