@@ -4,7 +4,7 @@
 A profile and the runs that are the truth do not run at the same time, so the speed of
 the processor differs.  Errors are told raw, against the truth as it was measured, and at
 equal processor time per sample: each truth is taken to the profile's by the closed form
-(truth_jobs.Law), which leaves alone what sleeps, storage and steps decide.  Where
+(truth_runs.Law), which leaves alone what sleeps, storage and steps decide.  Where
 nothing but sleeps decides, the raw error is judged, else the other.
 """
 

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tests of truth_jobs.py and truth_judge.py; run by tests/b0091-truth.sh."""
+"""Tests of truth_jobs.py, truth_runs.py and truth_judge.py; run by tests/b0091-truth.sh."""
 
 import unittest
 
 import truth_judge
 
-from truth_jobs import JOBS, Job, Law, phases_of, samples_for
+from truth_jobs import JOBS, Job
+from truth_runs import Law, phases_of, samples_for
 
 PURE = Job("pure", prep_ms=5, step_ms=20)
 CPU = Job("cpu", prep_cpu_ms=4, step_ms=10)
