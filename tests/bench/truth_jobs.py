@@ -20,6 +20,7 @@ COLD = os.path.join(torch_jobs.HERE, "truth_cold")
 FILE_BYTES = 32768
 PICTURE = "500x375"
 TINY = "16x16"
+NATIVE_BATCH = 64
 
 
 @dataclasses.dataclass(frozen=True)
@@ -72,12 +73,13 @@ JOBS = (
     Job("fetch, prep of a processor", workers=4, step_ms=10, prep_cpu_ms=2, latency_ms=20,
         resident=0),
     Job("hand-over of many tensors", step_ms=2, sample_bytes=40960, pieces=160, about=300),
-    Job("hand-over of large batches", batch=32, step_ms=20, sample_bytes=602112, touch=True,
+    Job("large batches", batch=32, step_ms=20, sample_bytes=602112, touch=True,
         about=800),
-    Job("native, compute", kind="native", batch=64, step_ms=400),
-    Job("native, prep", kind="native", batch=64, step_ms=40),
-    Job("native, fetch by rate", kind="native", batch=64, step_ms=40, rate=150, resident=0),
-    Job("native, fetch by latency", kind="native", batch=64, step_ms=40, latency_ms=80,
+    Job("native, compute", kind="native", batch=NATIVE_BATCH, step_ms=400),
+    Job("native, prep", kind="native", batch=NATIVE_BATCH, step_ms=40),
+    Job("native, fetch by rate", kind="native", batch=NATIVE_BATCH, step_ms=40, rate=300,
+        resident=0),
+    Job("native, fetch by latency", kind="native", batch=NATIVE_BATCH, step_ms=40, latency_ms=20,
         resident=0),
 )
 
@@ -88,7 +90,8 @@ class Data:
     """Files of PyTorch's jobs, pictures of the native ones: made when first asked for."""
 
     def __init__(self, top, nr_files, nr_pictures):
-        self.top, self.nr_files, self.nr_pictures = top, nr_files, nr_pictures
+        self.top, self.nr_files = top, nr_files
+        self.nr_pictures = -(-nr_pictures // NATIVE_BATCH) * NATIVE_BATCH     # whole batches
         self.made = {}
         self.work_per_ms = None
 

@@ -88,6 +88,11 @@ def native_epochs(job, data, folder, alone=False, cached=True):
     return samples, seconds, waited, doc
 
 
+def native_readers(doc):
+    """A thread that makes samples reads, too, when it has nothing to make."""
+    return doc["readers"] + doc["threads"]
+
+
 def cpu_ms(doc):
     return 1e3 * doc["cpu_seconds"] / doc["samples"]
 
@@ -107,14 +112,14 @@ def native_truth(job, data):
     if job.is_slow:
         samples, seconds, _, doc = native_epochs(job, data, folder, cached=False)
         actual = samples / seconds
-        storage = raw_rate(job, data, doc["readers"])
+        storage = raw_rate(job, data, native_readers(doc))
     return {
         "ingest": ingest, "prep": prep, "loader_cached": cached, "actual": actual,
         "storage": storage, "handover_ms_per_batch": handover,
         "cpu_ms_per_sample": cpu_ms(doc), "alone_cpu_ms_per_sample": cpu_ms(alone),
         "prep_cpu_ms_per_sample":
         1e3 * (doc["cpu_seconds"] - doc["touch_cpu_seconds"]) / doc["samples"],
-        "readers": doc["readers"],
+        "readers": native_readers(doc),
     }
 
 

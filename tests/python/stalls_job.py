@@ -36,9 +36,10 @@ import torch
 
 PHASES = ("synthetic", "alone", "cached", "actual", "ready", "raw")
 BLOCK = bytes(range(256)) * 64
+WORD = 8
 RING_BYTES = 64 << 20           # more than caches of processors hold
 RING_MOST = 64
-SPARE = 1.5                     # of the time in which a batch is made, until it is ready
+SPARE = 1.5                     # times what a batch takes: it is ready then
 SPARE_S = 0.01
 READY_BATCHES = 100             # are enough to know how long taking one takes
 
@@ -74,7 +75,7 @@ class Samples:
     def __init__(self, paths, o):
         self.paths = paths
         self.prep_s, self.prep_work = o.prep_ms / 1e3, o.prep_work
-        self.shape = (o.pieces, max(o.sample_bytes // o.pieces, 1))
+        self.shape = (o.pieces, max(o.sample_bytes // o.pieces // WORD, 1) * WORD)
 
     def __len__(self):
         return len(self.paths)
@@ -105,7 +106,7 @@ def take_step(o, batch):
     began = time.monotonic()
     if o.touch:
         for piece in batch[0]:
-            int(piece.sum())
+            int(piece.view(torch.int64).sum())
     sleep_until(began + o.step_ms / 1e3)
 
 
@@ -212,15 +213,17 @@ def run_alone(o, loader):
     return meter.figures()
 
 
-def run_ready(o, loader, pause):
-    """How long next() takes when there is nothing to wait for."""
+def run_ready(o, loader, batch_s):
+    """How long next() takes when there is nothing to wait for: what a worker needed for the
+    last batch says how long the next one may take."""
     meter = Meter(o, len(loader))
     batches = iter(loader)
     for _ in range(len(loader)):
-        time.sleep(pause)
+        time.sleep(SPARE * batch_s + SPARE_S)
         asked = time.monotonic()
         batch = next(batches)
         meter.note(batch, time.monotonic() - asked)
+        batch_s = max(batch_s, batch[1][:, :2].sum().item() / o.workers)
     return {k: v for k, v in meter.figures().items() if k == "handover_ms_per_batch"}
 
 
@@ -263,7 +266,7 @@ def run_phase(o, phase, paths, known):
         return run_alone(o, loader)
     if phase == "ready":
         loader = make_loader(o, paths[:READY_BATCHES * o.batch])
-        return run_ready(o, loader, SPARE * o.batch / known["alone"]["samples_per_s"] + SPARE_S)
+        return run_ready(o, loader, o.batch / known["alone"]["samples_per_s"])
     return train(o, loader)
 
 
