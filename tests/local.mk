@@ -214,6 +214,7 @@ scenarios = \
 	%D%/b0005-harness-cgroup.sh \
 	%D%/b0006-harness-soak.sh \
 	%D%/b0090-bench.sh \
+	%D%/b0091-truth.sh \
 	%D%/b0101-command.sh \
 	%D%/b0102-completion.sh \
 	%D%/b0103-install.sh \

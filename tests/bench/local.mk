@@ -17,7 +17,9 @@ benches = \
 	%D%/import \
 	%D%/pytorch \
 	%D%/pytorch_disk \
-	%D%/minio
+	%D%/minio \
+	%D%/truth \
+	%D%/live
 # end of benches
 bench_programs = \
 	%D%/wire_loop \
@@ -51,6 +53,8 @@ check_PROGRAMS += $(bench_programs)
 %C%_start_loop_LDADD =
 %C%_epoch_loop_LDADD =
 EXTRA_DIST += $(benches) %D%/likeness %D%/photos %D%/bench.py %D%/service.py \
+	%D%/truth_cold %D%/truth_jobs.py %D%/truth_runs.py %D%/truth_judge.py \
+	%D%/truth_test.py \
 	%D%/groups.py %D%/torch_jobs.py %D%/pytorch_job.py \
 	%D%/pytorch_counts/sitecustomize.py \
 	%D%/decode_profile.py %D%/decode_torch.py %D%/test_bench.py %D%/README.md

@@ -122,7 +122,8 @@ tests_shim_fail_la_CFLAGS = $(shim_cflags)
 tests_shim_fail_la_LDFLAGS = $(shim_ldflags)
 tests_shim_slow_la_SOURCES = $(shim_common) \
 	tests/shim/slow.c tests/shim/slow.h \
-	tests/shim/slow_calls.c tests/shim/slow_state.h \
+	tests/shim/slow_calls.c tests/shim/slow_cached.c \
+	tests/shim/slow_state.h \
 	base/clock.c base/err.c base/must.c base/parse.c
 tests_shim_slow_la_CFLAGS = $(shim_cflags)
 tests_shim_slow_la_LDFLAGS = $(shim_ldflags)

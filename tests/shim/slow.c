@@ -10,6 +10,7 @@
  *     DS_SLOW_STATE=FILE          through which they share it, and count
  *     DS_SLOW_FAIL=EIO:GLOB       reading these files fails
  *     DS_SLOW_HANG=GLOB           reading these never comes back
+ *     DS_SLOW_CACHED=fast         what is in the page cache is not slow
  *
  * A glob with a slash is compared with the path below the root, else with the
  * last part of it.
@@ -21,7 +22,10 @@
  *  3. Whose descriptor it is, is asked of the kernel at each call, so that
  *     dup, fork, exec and descriptors from elsewhere need no book-keeping.
  *  4. glibc reads inside itself for streams.  So fopen for reading is charged,
- *     or fails, or hangs, for the whole file; so is a mapping.
+ *     or fails, or hangs, for the whole file; so is a mapping that can be read.
+ *  5. With DS_SLOW_CACHED=fast it is a device under a page cache: a call that
+ *     misses asks it once for all that is missing (slow_cached.c), one that
+ *     finds all in memory asks nothing.
  */
 
 #include <config.h>
@@ -58,6 +62,7 @@ static struct {
 	const char	*fail_glob;
 	int		fail_error;
 	const char	*hang_glob;
+	bool		is_cached;	/* the page cache is before it */
 } plan;
 
 /*--- settings ------------------------------------------------------------*/
@@ -102,6 +107,22 @@ read_fail(void)
 	plan.fail_glob = colon + 1;
 }
 
+/* Whose files are always in memory would never be slow. */
+static void
+read_cached(void)
+{
+	const char *text = getenv("DS_SLOW_CACHED");
+
+	if (text == NULL || *text == '\0')
+		return;
+	if (strcmp(text, "fast") != 0)
+		shim_broken("DS_SLOW_CACHED", text);
+	if (!slow_cached_can_miss(plan.root))
+		shim_broken("DS_SLOW_CACHED: of its files none leaves memory",
+		    plan.root);
+	plan.is_cached = true;
+}
+
 /* Raw calls: the wrappers are not to see this. */
 static void
 map_state(void)
@@ -138,6 +159,7 @@ set_up(void)
 	plan.rate = read_rate();
 	plan.hang_glob = getenv("DS_SLOW_HANG");
 	read_fail();
+	read_cached();
 	map_state();
 	plan.root_len = strlen(plan.root);
 }
@@ -228,18 +250,17 @@ queue_transfer(uint64_t now, uint64_t cost_ns)
 	return mine;
 }
 
-void
-slow_charge(uint64_t bytes)
+/* Comes back when what was asked for at `since` would have been delivered. */
+static void
+deliver(uint64_t since, uint64_t bytes)
 {
-	int saved = errno;
-	uint64_t now = clock_now_ns();
-	uint64_t until = now + plan.latency_ns;
+	uint64_t until = since + plan.latency_ns;
 	uint64_t end;
 
 	add(&state->reads, 1);
 	add(&state->bytes, bytes);
 	if (plan.rate > 0) {
-		end = queue_transfer(now, (uint64_t)((double)bytes *
+		end = queue_transfer(since, (uint64_t)((double)bytes *
 		    (double)NS_PER_S / (double)plan.rate));
 		if (end > until)
 			until = end;
@@ -247,6 +268,28 @@ slow_charge(uint64_t bytes)
 	sleep_until(until);
 	if (clock_now_ns() < until)
 		add(&state->early, 1);
+}
+
+/* The storage delivers what is missing, before the call finds it in memory. */
+static void
+fetch_missing(int fd, off64_t at, uint64_t len)
+{
+	uint64_t since = clock_now_ns();
+	uint64_t bytes = slow_cached_fetch(fd, at, len);
+
+	if (bytes > 0)
+		deliver(since, bytes);
+	else
+		add(&state->hits, 1);
+}
+
+void
+slow_end(const struct slow_call *c, int64_t bytes)
+{
+	int saved = errno;
+
+	if (!plan.is_cached && bytes > 0)
+		deliver(c->since, (uint64_t)bytes);
 	errno = saved;
 }
 
@@ -261,8 +304,9 @@ slow_opened(int fd)
 		sleep_until(clock_now_ns() + plan.open_ns);
 }
 
-int
-slow_begin(int fd)
+/* Does not come back for a file that hangs; -1 with errno for one that fails. */
+static int
+meet_fault(int fd)
 {
 	char buf[PATH_MAX];
 	const char *path = path_below(fd, buf);
@@ -279,4 +323,18 @@ slow_begin(int fd)
 	add(&state->failed, 1);
 	errno = plan.fail_error;
 	return -1;
+}
+
+int
+slow_begin(struct slow_call *c, int fd, off64_t at, uint64_t len)
+{
+	int saved = errno;
+
+	if (meet_fault(fd) != 0)
+		return -1;
+	if (plan.is_cached)
+		fetch_missing(fd, at, len);
+	c->since = clock_now_ns();
+	errno = saved;
+	return 0;
 }

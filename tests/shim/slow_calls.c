@@ -65,6 +65,7 @@ WRAP_OPEN_2(__openat64_2, (int dir, const char *path, int flags),
 static FILE *
 charge_stream(FILE *f)
 {
+	struct slow_call call;
 	struct stat st;
 	int fd;
 
@@ -74,11 +75,11 @@ charge_stream(FILE *f)
 	slow_opened(fd);
 	if (!slow_is_ours(fd) || fstat(fd, &st) != 0)
 		return f;
-	if (slow_begin(fd) != 0) {
+	if (slow_begin(&call, fd, 0, (uint64_t)st.st_size) != 0) {
 		fclose(f);
 		return NULL;
 	}
-	slow_charge((uint64_t)st.st_size);
+	slow_end(&call, st.st_size);
 	return f;
 }
 
@@ -98,54 +99,73 @@ WRAP_FOPEN(fopen64)
 
 /*--- reading -------------------------------------------------------------*/
 
-/* A call that returns how many bytes it took from `fd`.  The end of a file
- * asks nothing of the storage. */
-#define WRAP_READ(name, params, args) \
+static uint64_t
+sum_of(const struct iovec *iov, int nr)
+{
+	uint64_t sum = 0;
+
+	for (int i = 0; i < nr; i++)
+		sum += iov[i].iov_len;
+	return sum;
+}
+
+static off64_t
+place_of(const off64_t *off)
+{
+	return off != NULL ? *off : SLOW_HERE;
+}
+
+/* A call that returns how many bytes it took from `fd`, which it asked for `at`
+ * a place.  The end of a file asks nothing of the storage. */
+#define WRAP_READ(name, params, args, at, bytes) \
 	SHIM_EXPORT ssize_t \
 	name params \
 	{ \
 		SHIM_REAL(name) \
+		struct slow_call call; \
 		ssize_t n; \
 		\
 		if (!slow_is_ours(fd)) \
 			return real args; \
-		if (slow_begin(fd) != 0) \
+		if (slow_begin(&call, fd, at, bytes) != 0) \
 			return -1; \
 		n = real args; \
-		if (n > 0) \
-			slow_charge((uint64_t)n); \
+		slow_end(&call, n); \
 		return n; \
 	}
 
-WRAP_READ(read, (int fd, void *buf, size_t len), (fd, buf, len))
+WRAP_READ(read, (int fd, void *buf, size_t len), (fd, buf, len),
+    SLOW_HERE, len)
 WRAP_READ(__read_chk, (int fd, void *buf, size_t len, size_t size),
-    (fd, buf, len, size))
+    (fd, buf, len, size), SLOW_HERE, len)
 WRAP_READ(pread, (int fd, void *buf, size_t len, off_t off),
-    (fd, buf, len, off))
+    (fd, buf, len, off), off, len)
 WRAP_READ(pread64, (int fd, void *buf, size_t len, off64_t off),
-    (fd, buf, len, off))
+    (fd, buf, len, off), off, len)
 WRAP_READ(__pread_chk, (int fd, void *buf, size_t len, off_t off, size_t size),
-    (fd, buf, len, off, size))
+    (fd, buf, len, off, size), off, len)
 WRAP_READ(__pread64_chk,
     (int fd, void *buf, size_t len, off64_t off, size_t size),
-    (fd, buf, len, off, size))
-WRAP_READ(readv, (int fd, const struct iovec *iov, int nr), (fd, iov, nr))
+    (fd, buf, len, off, size), off, len)
+WRAP_READ(readv, (int fd, const struct iovec *iov, int nr), (fd, iov, nr),
+    SLOW_HERE, sum_of(iov, nr))
 WRAP_READ(preadv, (int fd, const struct iovec *iov, int nr, off_t off),
-    (fd, iov, nr, off))
+    (fd, iov, nr, off), off, sum_of(iov, nr))
 WRAP_READ(preadv64, (int fd, const struct iovec *iov, int nr, off64_t off),
-    (fd, iov, nr, off))
+    (fd, iov, nr, off), off, sum_of(iov, nr))
 WRAP_READ(preadv2,
     (int fd, const struct iovec *iov, int nr, off_t off, int flags),
-    (fd, iov, nr, off, flags))
+    (fd, iov, nr, off, flags), off, sum_of(iov, nr))
 WRAP_READ(preadv64v2,
     (int fd, const struct iovec *iov, int nr, off64_t off, int flags),
-    (fd, iov, nr, off, flags))
+    (fd, iov, nr, off, flags), off, sum_of(iov, nr))
 WRAP_READ(sendfile, (int to, int fd, off_t *off, size_t len),
-    (to, fd, off, len))
+    (to, fd, off, len), place_of(off), len)
 WRAP_READ(sendfile64, (int to, int fd, off64_t *off, size_t len),
-    (to, fd, off, len))
+    (to, fd, off, len), place_of(off), len)
 WRAP_READ(copy_file_range, (int fd, off64_t *off, int to, off64_t *to_off,
-    size_t len, unsigned flags), (fd, off, to, to_off, len, flags))
+    size_t len, unsigned flags), (fd, off, to, to_off, len, flags),
+    place_of(off), len)
 
 /* How many of the mapped bytes the file has. */
 static uint64_t
@@ -159,20 +179,23 @@ mapped_bytes(int fd, size_t len, off64_t off)
 	    (uint64_t)(st.st_size - off) : len;
 }
 
+/* A mapping that cannot be read is to look which pages are there. */
 #define WRAP_MMAP(name, off_type) \
 	SHIM_EXPORT void * \
 	name(void *at, size_t len, int prot, int flags, int fd, off_type off) \
 	{ \
 		SHIM_REAL(name) \
+		struct slow_call call; \
 		void *p; \
 		\
-		if ((flags & MAP_ANONYMOUS) != 0 || !slow_is_ours(fd)) \
+		if ((flags & MAP_ANONYMOUS) != 0 || prot == PROT_NONE || \
+		    !slow_is_ours(fd)) \
 			return real(at, len, prot, flags, fd, off); \
-		if (slow_begin(fd) != 0) \
+		if (slow_begin(&call, fd, off, len) != 0) \
 			return MAP_FAILED; \
 		p = real(at, len, prot, flags, fd, off); \
 		if (p != MAP_FAILED) \
-			slow_charge(mapped_bytes(fd, len, off)); \
+			slow_end(&call, (int64_t)mapped_bytes(fd, len, off)); \
 		return p; \
 	}
 

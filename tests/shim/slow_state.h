@@ -20,6 +20,8 @@
 	X(opens)	/* for reading, of regular files under the root */ \
 	X(reads)	/* calls that read, a mapping and an fopen too */ \
 	X(bytes)	/* that they delivered; of a mapping all */ \
+	X(hits)		/* with DS_SLOW_CACHED: calls that are no reads, because \
+			 * all was in memory */ \
 	X(failed)	/* reads that DS_SLOW_FAIL failed */ \
 	X(hung)		/* reads that DS_SLOW_HANG stopped */ \
 	X(busy_ns)	/* what the bytes cost at DS_SLOW_RATE */ \

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The truth about a job of truth_jobs.py: what the closed form has, and how it is had from runs
+of the job, without `destall profile`.
+"""
+
+import json
+import os
+
+import torch_jobs
+
+from truth_jobs import JOB, environment, native_command, run, torch_command
+
+EPOCHS = 3              # of native jobs: the first one starts and fills
+BATCHES_LEAST = 24      # of an epoch, and so many more for each worker
+PATIENCE = 20           # times as long as it should take is a failure
+LONG_S = 3600
+
+
+class Law:
+    """The closed form: how long a sample takes in a phase, if its processor time is cpu_s."""
+
+    def __init__(self, job, cores, readers=None):
+        self.job, self.cores = job, cores
+        self.readers = readers or max(job.workers, 1)
+
+    def seconds(self, phase, cpu_s):
+        j = self.job
+        missing = 1 - j.resident if phase == "actual" else 0
+        storage = missing / j.rate if j.rate else 0
+        fetch = max(missing * j.latency_ms / 1e3, storage)
+        step = 0 if phase == "alone" else j.step_ms / 1e3 / j.batch
+        one = j.prep_ms / 1e3 + cpu_s
+        if j.kind == "native":
+            return max(cpu_s / self.cores, storage, fetch / self.readers, step)
+        if j.workers == 0:
+            return fetch + one + step
+        return max((fetch + one) / j.workers, cpu_s / self.cores, storage, step)
+
+    def scale(self, phase, cpu_s, other_s):
+        """Of a rate, when a sample takes other_s of a processor instead of cpu_s."""
+        return self.seconds(phase, cpu_s) / self.seconds(phase, other_s)
+
+
+def samples_for(job, cores, seconds, most):
+    """An epoch of about so many seconds, with enough batches to leave some out."""
+    per = 1 / job.about if job.about else Law(job, cores).seconds("actual", job.prep_cpu_ms / 1e3)
+    batches = max(round(seconds / per / job.batch), BATCHES_LEAST + 8 * job.workers)
+    return min(batches * job.batch, most)
+
+
+def phases_of(job):
+    return ["synthetic", "alone", "cached", *["ready"] * (job.workers > 0),
+            *["actual", "raw"] * job.is_slow]
+
+
+def torch_truth(job, data, cores, seconds):
+    samples = samples_for(job, cores, seconds, data.nr_files)
+    out = os.path.join(data.top, "truth.json")
+    phases = phases_of(job)
+    run([*torch_command(job, data, samples), "--phases", ",".join(phases), "--json", out],
+        environment(job, data), PATIENCE * (seconds * len(phases) + 10))
+    with open(out) as f:
+        had = {e["phase"]: e for e in json.load(f)["epochs"]}
+    actual = had.get("actual", had["cached"])
+    prep_cpu = "worker_cpu_ms_per_sample" if job.workers else "cpu_ms_per_sample"
+    return {
+        "ingest": had["synthetic"]["samples_per_s"],
+        "prep": had["alone"]["samples_per_s"],
+        "loader_cached": had["cached"]["samples_per_s"],
+        "actual": actual["samples_per_s"],
+        "storage": had["raw"]["samples_per_s"] if job.is_slow else None,
+        "handover_ms_per_batch": had.get("ready", {}).get("handover_ms_per_batch", 0),
+        "cpu_ms_per_sample": actual["cpu_ms_per_sample"],
+        "alone_cpu_ms_per_sample": had["alone"]["cpu_ms_per_sample"],
+        "prep_cpu_ms_per_sample": actual[prep_cpu],
+        "readers": max(job.workers, 1),
+    }
+
+
+def native_epochs(job, data, folder, alone=False, cached=True):
+    """Of all epochs but the first: samples, seconds, the share of waiting; and the document."""
+    env = environment(job, data, cached)
+    doc = json.loads(run([*native_command(job, folder, alone), "--epochs", str(EPOCHS), "--json"],
+                         env, LONG_S))
+    later = doc["epochs"][1:]
+    samples, seconds = (sum(e[k] for e in later) for k in ("samples", "seconds"))
+    waited = sum(e["stall_share"] * e["seconds"] for e in later)
+    return samples, seconds, waited, doc
+
+
+def native_readers(doc):
+    """A thread that makes samples reads, too, when it has nothing to make."""
+    return doc["readers"] + doc["threads"]
+
+
+def cpu_ms(doc):
+    return 1e3 * doc["cpu_seconds"] / doc["samples"]
+
+
+def native_truth(job, data):
+    """G and the hand-over are those of pictures that are there at once; what is read from
+    storage is read so in every epoch."""
+    folder = data.of(job)
+    data.warm(job)
+    samples, seconds, waited, _ = native_epochs(job, data, data.folder("tiny"))
+    ingest, handover = samples / (seconds - waited), 1e3 * waited / (samples / job.batch)
+    samples, seconds, _, alone = native_epochs(job, data, folder, alone=True)
+    prep = samples / seconds
+    samples, seconds, _, doc = native_epochs(job, data, folder)
+    cached = actual = samples / seconds
+    storage = None
+    if job.is_slow:
+        samples, seconds, _, doc = native_epochs(job, data, folder, cached=False)
+        actual = samples / seconds
+        storage = raw_rate(job, data, native_readers(doc))
+    return {
+        "ingest": ingest, "prep": prep, "loader_cached": cached, "actual": actual,
+        "storage": storage, "handover_ms_per_batch": handover,
+        "cpu_ms_per_sample": cpu_ms(doc), "alone_cpu_ms_per_sample": cpu_ms(alone),
+        "prep_cpu_ms_per_sample":
+        1e3 * (doc["cpu_seconds"] - doc["touch_cpu_seconds"]) / doc["samples"],
+        "readers": native_readers(doc),
+    }
+
+
+def raw_rate(job, data, readers):
+    out = os.path.join(data.top, "raw.json")
+    run([torch_jobs.PYTHON, JOB, data.of(job), "--workers", str(readers), "--phases", "raw",
+         "--json", out], environment(job, data), LONG_S)
+    with open(out) as f:
+        return json.load(f)["epochs"][0]["samples_per_s"]
+
+
+def truth_of(job, data, cores, seconds):
+    if job.kind == "torch":
+        return torch_truth(job, data, cores, seconds)
+    return native_truth(job, data)
