@@ -96,8 +96,8 @@ id=$("$keeper" add profile.json)
 for name in "$id" "${id%????}" last; do
 	run "$destall" report "$name"
 	expect_status 0
-	head -8 expected > head
-	head -8 "$work/out" | cmp -s - head || fail "another verdict by $name"
+	head -8 expected > first
+	head -8 "$work/out" | cmp -s - first || fail "another verdict by $name"
 	expect_out "^  run           $id, steered, "
 done
 run "$destall" report
