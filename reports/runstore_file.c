@@ -77,11 +77,10 @@ store_file_place(char **path, struct ds_err *err)
 int
 store_file_make_folders(const char *path, struct ds_err *err)
 {
-	char *folder = join(path, ""), *end = strrchr(folder, '/');
+	char *folder = join(path, ""), *p = strchr(folder + 1, '/');
 	int rc = 0;
 
-	for (char *p = folder; rc == 0 && end != NULL && p < end;) {
-		p = strchr(p + 1, '/');
+	for (; rc == 0 && p != NULL; p = strchr(p + 1, '/')) {
 		*p = '\0';
 		if (mkdir(folder, 0700) != 0 && errno != EEXIST &&
 		    access(folder, F_OK) != 0)

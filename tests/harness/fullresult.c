@@ -54,7 +54,7 @@ full_result_make(struct result *r, unsigned number)
 	result_set_text(&r->name, "a name");
 	result_set_text(&r->command, "python train.py --data '/a b'");
 	result_set_text(&r->sentence, "62 % of your epoch is prep stall");
-	r->started_s = 1794923102 + (int64_t)number;
+	r->started_s = FULL_RESULT_STARTED + (int64_t)number;
 	r->seconds = 61.25;
 	r->startup_s = 4.5;
 	r->measured_s = 50.75;

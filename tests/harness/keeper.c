@@ -166,7 +166,7 @@ check_ids(unsigned from)
 		result_init(&r);
 		rc = runstore_get(s, ids[i], &r, &err);
 		full_result_make(&want, (unsigned)(r.started_s -
-		    INT64_C(1794923102)));
+		    FULL_RESULT_STARTED));
 		if (rc == 0)
 			differs = full_result_differ(&want, &r);
 		if (differs != NULL)
