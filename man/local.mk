@@ -16,6 +16,8 @@ man_templates = \
 	%D%/destall-cache.1.in \
 	%D%/destall-top.1.in \
 	%D%/destall-ledger.1.in \
+	%D%/destall-report.1.in \
+	%D%/destall-runs.1.in \
 	%D%/destall-serve.1.in \
 	%D%/destall-completion.1.in \
 	%D%/destall-help.1.in

@@ -10,7 +10,8 @@ TEST_EXTENSIONS = .sh
 SH_LOG_COMPILER = $(SHELL)
 EXTRA_DIST += %D%/lib.sh %D%/gen.sh %D%/hub.sh %D%/cache.sh %D%/cachecmd.sh \
 	%D%/run.sh %D%/compat.sh %D%/preloaded.sh %D%/faults.sh %D%/pytest.sh \
-	%D%/emulate.sh %D%/model.sh %D%/stage.sh %D%/examples.sh %D%/profile.sh %D%/suite.sh %D%/check-all %D%/fresh-debian
+	%D%/emulate.sh %D%/model.sh %D%/stage.sh %D%/examples.sh %D%/profile.sh %D%/reports.sh \
+	%D%/suite.sh %D%/check-all %D%/fresh-debian
 
 include %D%/harness/local.mk
 
@@ -128,7 +129,11 @@ unit_tests = \
 	%D%/unit_director_wait \
 	%D%/unit_stage \
 	%D%/unit_stage_others \
-	%D%/unit_stage_jobs
+	%D%/unit_stage_jobs \
+	%D%/unit_runstore \
+	%D%/unit_runstore_steps \
+	%D%/unit_result_json \
+	%D%/unit_result_gate
 # end of unit_tests
 if WITH_PNG
 unit_tests += %D%/unit_picture_png
@@ -192,6 +197,10 @@ sharers = $(stagehub) $(pictures) %D%/harness/sharers.c %D%/harness/sharers.h
 %C%_unit_share_own_SOURCES = %D%/unit_share_own.c $(sharers)
 %C%_unit_share_prove_SOURCES = %D%/unit_share_prove.c $(sharers)
 %C%_unit_stage_jobs_SOURCES = %D%/unit_stage_jobs.c $(stagehub)
+fullresult = %D%/harness/fullresult.c %D%/harness/fullresult.h
+%C%_unit_runstore_SOURCES = %D%/unit_runstore.c $(fullresult)
+%C%_unit_runstore_steps_SOURCES = %D%/unit_runstore_steps.c $(fullresult)
+%C%_unit_result_json_SOURCES = %D%/unit_result_json.c $(fullresult)
 TESTS += $(unit_tests)
 endif
 
@@ -282,6 +291,8 @@ scenarios = \
 	%D%/m0920-steer.sh \
 	%D%/m0921-steer-faults.sh \
 	%D%/m0922-trace.sh \
+	%D%/r0900-runs.sh \
+	%D%/r0901-report.sh \
 	%D%/n0001-failing-memory.sh \
 	%D%/n0002-failing-output.sh \
 	%D%/n0003-storm.sh \
@@ -338,6 +349,10 @@ scenarios = \
 	%D%/n0825-stage-storm.sh \
 	%D%/n0826-stage-calls.sh \
 	%D%/n0827-stage-group.sh \
+	%D%/n0900-store-damaged.sh \
+	%D%/n0900-store-disk.sh \
+	%D%/n0900-store-locked.sh \
+	%D%/n0900-store-calls.sh \
 	%D%/x0200-gen-kill.sh \
 	%D%/x0201-gen-signal.sh \
 	%D%/x0400-hub-kill.sh \
@@ -364,7 +379,8 @@ scenarios = \
 	%D%/x0803-stage-all-killed.sh \
 	%D%/x0804-stage-hub.sh \
 	%D%/x0805-stage-zombie.sh \
-	%D%/x0806-stage-kept.sh
+	%D%/x0806-stage-kept.sh \
+	%D%/x0900-store-kill.sh
 # end of scenarios
 dist_check_SCRIPTS += $(scenarios)
 TESTS += $(scenarios)

@@ -20,8 +20,8 @@
 #define MAX_COMMANDS	32
 
 extern const struct command cmd_doctor, cmd_demo, cmd_gen, cmd_run, cmd_env,
-    cmd_emulate, cmd_cache, cmd_top, cmd_ledger, cmd_serve, cmd_completion,
-    cmd_help;
+    cmd_emulate, cmd_cache, cmd_top, cmd_ledger, cmd_report, cmd_runs, cmd_serve,
+    cmd_completion, cmd_help;
 
 const struct command *const commands[] = {
 	&cmd_doctor,
@@ -33,6 +33,8 @@ const struct command *const commands[] = {
 	&cmd_cache,
 	&cmd_top,
 	&cmd_ledger,
+	&cmd_report,
+	&cmd_runs,
 	&cmd_serve,
 	&cmd_completion,
 	&cmd_help,

@@ -20,6 +20,7 @@ harness_programs = \
 	%D%/stageframes \
 	%D%/items \
 	%D%/job \
+	%D%/keeper \
 	%D%/labeled \
 	%D%/leaky \
 	%D%/leaser \
@@ -65,6 +66,8 @@ check_PROGRAMS += $(harness_programs)
 %C%_fields_LDADD =
 %C%_frames_SOURCES = %D%/frames.c %D%/packet.h
 %C%_frames_LDADD = libhost.la
+%C%_keeper_SOURCES = %D%/keeper.c %D%/fullresult.c %D%/fullresult.h
+%C%_keeper_LDADD = libhost.la
 %C%_labeled_LDADD = libloader.la
 %C%_leaser_LDADD = libhost.la
 %C%_leaky_LDADD = libleak.la
