@@ -102,50 +102,69 @@ is_stall(double share, const struct figure *f)
 	return share >= STALL_SMALL && share >= interval_half(f);
 }
 
-/* The largest that is known; *rest is what is left for those that are not. */
-static enum share
-find_largest(const struct result *r, double *rest)
+/* What is left for shares that are not known; negative: all are. */
+static double
+find_rest(const struct result *r)
 {
-	enum share largest = SHARES;
 	bool is_all = true;
+	double rest = 1;
 
-	*rest = 1;
 	for (int s = 0; s < SHARES; s++) {
-		const struct figure *f = &r->share[s];
-
-		if (f->is_known)
-			*rest -= f->value;
-		else
-			is_all = false;
-		if (s == SHARE_COMPUTE || !f->is_known)
-			continue;
-		if (largest == SHARES || f->value > r->share[largest].value)
-			largest = (enum share)s;
+		is_all = is_all && r->share[s].is_known;
+		if (r->share[s].is_known)
+			rest -= r->share[s].value;
 	}
-	if (is_all)
-		*rest = 0;
-	return largest;
+	return is_all ? -1 : rest;
+}
+
+/* The larger of what a loader is behind with; SHARES: neither is known. */
+static enum share
+find_behind(const struct result *r)
+{
+	const struct figure *prep = &r->share[SHARE_PREP];
+	const struct figure *fetch = &r->share[SHARE_FETCH];
+
+	if (!prep->is_known)
+		return fetch->is_known ? SHARE_FETCH : SHARES;
+	return fetch->is_known && fetch->value > prep->value ? SHARE_FETCH :
+	    SHARE_PREP;
+}
+
+/* Of a result that knows all its shares. */
+static enum share
+decide(const struct result *r)
+{
+	enum share behind = find_behind(r);
+	double stall = r->share[SHARE_PREP].value + r->share[SHARE_FETCH].value;
+
+	if (is_stall(stall, &r->share[behind]))
+		return behind;
+	return r->share[SHARE_HANDOVER].value > r->share[SHARE_COMPUTE].value ?
+	    SHARE_HANDOVER : SHARE_COMPUTE;
+}
+
+/* Of one that does not: SHARES, if what is not known could be larger. */
+static enum share
+decide_partly(const struct result *r, double rest)
+{
+	const struct figure *compute = &r->share[SHARE_COMPUTE];
+	enum share behind = find_behind(r);
+
+	if (compute->is_known && !is_stall(1 - compute->value, compute))
+		return SHARE_COMPUTE;
+	if (behind == SHARES || r->share[behind].value < rest ||
+	    !is_stall(r->share[behind].value, &r->share[behind]))
+		return SHARES;
+	return behind;
 }
 
 void
 verdict_decide(struct result *r)
 {
-	const struct figure *compute = &r->share[SHARE_COMPUTE];
-	enum share largest;
-	double rest;
+	double rest = find_rest(r);
+	enum share found = rest < 0 ? decide(r) : decide_partly(r, rest);
 
-	r->has_verdict = true;
-	r->bottleneck = SHARE_COMPUTE;
-	if (compute->is_known && !is_stall(1 - compute->value, compute)) {
-		verdict_say(r);
-		return;
-	}
-	largest = find_largest(r, &rest);
-	if (largest == SHARES || r->share[largest].value < rest ||
-	    (!compute->is_known &&
-	    !is_stall(r->share[largest].value, &r->share[largest])))
-		r->has_verdict = false;
-	else
-		r->bottleneck = largest;
+	r->has_verdict = found != SHARES;
+	r->bottleneck = r->has_verdict ? found : SHARE_COMPUTE;
 	verdict_say(r);
 }

@@ -5,8 +5,10 @@
  *
  *     rates -> verdict_take_shares() -> shares -> verdict_decide() -> sentence
  *
- *  1. The bottleneck is compute if the stalls together are below 2 %, or below
- *     half the width of their interval; else the largest of them.
+ *  1. A loader that is behind decides alone, however long the steps are: the
+ *     bottleneck is the larger of prep and fetch, unless these together are below
+ *     2 %, or below half the width of their interval.  Else it is what the main
+ *     process does more of: computing, or taking batches over.
  *  2. There is no verdict where what is not known could be larger; the sentence
  *     then says what is known.
  *  3. Rates and cores are those of all ranks together; batches, workers and times

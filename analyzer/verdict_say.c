@@ -17,6 +17,7 @@
 
 #define CORES_SMALL	0.05	/* is not worth a sentence */
 #define RESIDENT_SMALL	0.01
+#define HANDOVER_SMALL	0.02
 
 #define SENTENCE	256
 
@@ -201,6 +202,20 @@ say_handover(struct result *r)
 		    percent(r, SHARE_HANDOVER));
 }
 
+static void
+say_compute(struct result *r)
+{
+	char handover[64] = "";
+
+	if (r->share[SHARE_HANDOVER].is_known &&
+	    r->share[SHARE_HANDOVER].value >= HANDOVER_SMALL)
+		snprintf(handover, sizeof handover,
+		    ", %.0f %% is hand-over of batches",
+		    percent(r, SHARE_HANDOVER));
+	set_sentence(r, "no stall: the accelerator is busy %.0f %% of the time%s",
+	    percent(r, SHARE_COMPUTE), handover);
+}
+
 /*--- without a verdict ---------------------------------------------------*/
 
 static void
@@ -237,8 +252,7 @@ verdict_say(struct result *r)
 	}
 	switch (r->bottleneck) {
 	case SHARE_COMPUTE:
-		set_sentence(r, "no stall: the accelerator is busy %.0f %% of "
-		    "the time", percent(r, SHARE_COMPUTE));
+		say_compute(r);
 		return;
 	case SHARE_PREP:
 		say_prep(r);

@@ -63,16 +63,35 @@ draw(struct progress *p, uint64_t done, uint64_t elapsed_ns)
 	p->is_drawn = true;
 }
 
+/* Is it time for a line? */
+static bool
+is_due(struct progress *p, uint64_t now)
+{
+	if (!p->term.can_redraw || now - p->start_ns < QUIET_NS ||
+	    now - p->drawn_ns < REDRAW_NS)
+		return false;
+	p->drawn_ns = now;
+	return true;
+}
+
 void
 progress_at(struct progress *p, uint64_t done)
 {
 	uint64_t now = clock_now_ns();
 
-	if (!p->term.can_redraw || now - p->start_ns < QUIET_NS ||
-	    now - p->drawn_ns < REDRAW_NS)
+	if (is_due(p, now))
+		draw(p, done, now - p->start_ns);
+}
+
+void
+progress_say(struct progress *p, const char *line)
+{
+	if (!is_due(p, clock_now_ns()))
 		return;
-	p->drawn_ns = now;
-	draw(p, done, now - p->start_ns);
+	fprintf(p->term.out, "\r\033[K%.*s\r",
+	    (int)term_columns(p->term.out) - 1, line);
+	fflush(p->term.out);
+	p->is_drawn = true;
 }
 
 void

@@ -33,6 +33,9 @@ struct progress {
 void progress_start(struct progress *p, const char *what, const char *unit,
     uint64_t first, uint64_t total);
 void progress_at(struct progress *p, uint64_t done);
+void progress_say(struct progress *p, const char *line);
+	/* A line of one's own instead of a count.  The cursor is left at its
+	 * beginning: what somebody else's program writes there takes its place. */
 void progress_end(struct progress *p);
 	/* Clears the line. */
 

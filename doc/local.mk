@@ -12,6 +12,7 @@ EXTRA_DIST += \
 	%D%/examples/units.c \
 	%D%/glossary.md \
 	%D%/performance.md \
+	%D%/profile.md \
 	%D%/pytorch.md \
 	%D%/compatibility.md \
 	%D%/reliability.md \

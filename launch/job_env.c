@@ -180,6 +180,26 @@ set(struct job_env *e, unsigned *nr, const char *name, const char *value)
 	return true;
 }
 
+/* Of a job that shares. */
+static bool
+set_shared(struct job_env *e, unsigned *nr, const struct job_settings *s)
+{
+	char job[17];
+
+	(void)snprintf(job, sizeof job, "%016" PRIx64, s->job);
+	return set(e, nr, "DESTALL", "1") &&
+	    set(e, nr, "DESTALL_JOB", job) &&
+	    (s->data == NULL || set(e, nr, "DESTALL_DATA", s->data)) &&
+	    (s->cache == NULL || set(e, nr, "DESTALL_CACHE", s->cache));
+}
+
+static bool
+set_profiled(struct job_env *e, unsigned *nr, const struct job_settings *s)
+{
+	return set(e, nr, "DESTALL", "0") &&
+	    set(e, nr, "DESTALL_PROFILE", s->profile);
+}
+
 static bool
 set_all(struct job_env *e, char *const base[], const struct job_settings *s)
 {
@@ -187,17 +207,13 @@ set_all(struct job_env *e, char *const base[], const struct job_settings *s)
 	    job_env_find(base, "LD_PRELOAD"));
 	char *python = s->hook == NULL ? NULL : job_env_python(s->hook,
 	    job_env_find(base, "PYTHONPATH"));
-	char job[17];
 	unsigned nr = 0;
 	bool ok;
 
-	(void)snprintf(job, sizeof job, "%016" PRIx64, s->job);
 	ok = set(e, &nr, "LD_PRELOAD", preload) &&
 	    (s->hook == NULL || set(e, &nr, "PYTHONPATH", python)) &&
-	    set(e, &nr, "DESTALL", "1") &&
-	    set(e, &nr, "DESTALL_JOB", job) &&
-	    (s->data == NULL || set(e, &nr, "DESTALL_DATA", s->data)) &&
-	    (s->cache == NULL || set(e, &nr, "DESTALL_CACHE", s->cache));
+	    (s->profile != NULL ? set_profiled(e, &nr, s) :
+	    set_shared(e, &nr, s));
 	free(python);
 	free(preload);
 	return ok;

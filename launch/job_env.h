@@ -24,6 +24,8 @@ struct job_settings {
 	const char	*cache;		/* DESTALL_CACHE; NULL: as it is */
 	uint64_t	job;		/* DESTALL_JOB */
 	const char	*hook;		/* for PYTHONPATH; NULL: as it is */
+	const char	*profile;	/* DESTALL_PROFILE: then it does not share,
+					 * and is no job of the cache */
 };
 
 struct job_env {

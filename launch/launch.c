@@ -66,9 +66,13 @@ static void
 take_signals(struct launch *l, sigset_t *set)
 {
 	struct sigaction plain = { .sa_handler = SIG_DFL };
+	sigset_t before;
 
 	choose_signals(set);
-	must(sigprocmask(SIG_BLOCK, set, &l->mask) == 0);
+	must(sigprocmask(SIG_BLOCK, set, &before) == 0);
+	if (!l->has_mask)
+		l->mask = before;	/* the second time they are blocked */
+	l->has_mask = true;
 	/* Ignored, it would take the command's status with it. */
 	must(sigaction(SIGCHLD, &plain, &l->child) == 0);
 }
@@ -108,6 +112,8 @@ become(const struct launch *l, char *const argv[], char *const envp[], int told)
 	int e;
 
 	give_signals(l);
+	if (l->output != NULL && *l->output >= 0)
+		(void)dup2(*l->output, STDOUT_FILENO);
 	(void)execvpe(argv[0], argv, envp);
 	e = errno;
 	(void)io_write_all(told, &e, sizeof e);
@@ -141,7 +147,7 @@ drop_streams(void)
 
 /* True when it has ended. */
 static bool
-look(struct follow *f, int *status)
+look(const struct launch *l, struct follow *f, int *status)
 {
 	pid_t got;
 
@@ -154,20 +160,42 @@ look(struct follow *f, int *status)
 			return false;
 		if (!WIFSTOPPED(*status))
 			return true;
-		follow_stop(f, WSTOPSIG(*status));
+		if (!l->is_ending)
+			follow_stop(f, WSTOPSIG(*status));
 	}
 }
 
-static void
-await(pid_t pid, const sigset_t *set, int *status)
+/* The next signal, or none while somebody watches. */
+static int
+next_signal(const struct launch *l, const sigset_t *set, siginfo_t *info)
 {
-	struct follow f = { .pid = pid };
+	static const struct timespec tick = {
+		.tv_nsec = LAUNCH_TICK_MS * 1000000L,
+	};
+
+	if (l->tick == NULL)
+		return sigwaitinfo(set, info);
+	l->tick(l->arg);
+	return sigtimedwait(set, info, &tick);
+}
+
+static bool
+is_taken(const struct launch *l, int signal_number)
+{
+	return l->on_signal != NULL && l->on_signal(l->arg, signal_number);
+}
+
+static void
+await(const struct launch *l, const sigset_t *set, int *status)
+{
+	struct follow f = { .pid = l->pid };
 	siginfo_t info;
 
-	while (!look(&f, status)) {
-		if (sigwaitinfo(set, &info) > 0 && info.si_signo != SIGCHLD &&
+	while (!look(l, &f, status)) {
+		if (next_signal(l, set, &info) > 0 && info.si_signo != SIGCHLD &&
+		    !is_taken(l, info.si_signo) &&
 		    !follow_signal(&f, info.si_signo))
-			pass_on(pid, &info);
+			pass_on(l->pid, &info);
 	}
 }
 
@@ -190,8 +218,12 @@ start(struct launch *l, char *const argv[], char *const envp[],
 	io_close(&told[0]);
 	if (rc < 0)
 		return rc;
-	drop_streams();
-	await(pid, set, &end->status);
+	if (!l->keeps_streams)
+		drop_streams();
+	if (l->output != NULL)
+		io_close(l->output);	/* its end is seen when it closes it */
+	l->pid = pid;
+	await(l, set, &end->status);
 	return 0;
 }
 

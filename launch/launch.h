@@ -10,20 +10,36 @@
  *  3. When it stops, we stop, where a shell sees one job in us, and nowhere
  *     else (launch/follow.h); when we are continued, so is it.
  *  4. While it runs, we hold neither its standard input nor its output: whoever
- *     is at the other end sees them closed when the command closes them.
+ *     is at the other end sees them closed when the command closes them; but for
+ *     who starts it again.
  */
 
 #ifndef LAUNCH_LAUNCH_H
 #define LAUNCH_LAUNCH_H
 
 #include <signal.h>
+#include <stdbool.h>
+#include <sys/types.h>
 
 #include "base/err.h"
+
+#define LAUNCH_TICK_MS	10
 
 struct launch {
 	struct sigaction pipe;		/* what SIGPIPE and SIGCHLD did */
 	struct sigaction child;
 	sigset_t	mask;
+	bool		has_mask;
+
+	/* For who watches the command meanwhile; all of it may be 0. */
+	void		(*tick)(void *arg);	/* every LAUNCH_TICK_MS */
+	bool		(*on_signal)(void *arg, int signal_number);
+			/* True: it is not passed on. */
+	void		*arg;
+	bool		keeps_streams;	/* it will be started again */
+	int		*output;	/* its standard output, where not NULL */
+	bool		is_ending;	/* when it stops, we do not */
+	pid_t		pid;		/* of the command */
 };
 
 void launch_prepare(struct launch *l);

@@ -32,6 +32,7 @@ libloader_la_SOURCES += \
 	%D%/steer_read.c \
 	%D%/steer_files.c \
 	%D%/steer_alone.c \
+	%D%/steer_live.c \
 	%D%/steer_follow.c \
 	%D%/steer.c %D%/steer.h \
 	%D%/loader_next.c \

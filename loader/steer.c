@@ -19,8 +19,6 @@
 #include "cache/data.h"
 #include "loader/loader.h"
 
-#define LIVE_STEPS	64u	/* between two totals of a run that is watched */
-
 /* Which process has a loader that is profiled, and how many were tried.  A
  * child that was forked is another process. */
 static _Atomic pid_t claimed_by;
@@ -106,8 +104,8 @@ steer_stop(struct ds_loader *l)
 	if (s == NULL)
 		return;
 	steer_end_busy(l);
-	if (s->mode == STEER_LIVE && s->samples > 0)
-		steer_tell_totals(l, clock_now_ns(), s->samples);
+	if (s->mode == STEER_LIVE)
+		steer_tell_watched(l, clock_now_ns());
 }
 
 /* In a child its locks may be held for ever; they go with the memory. */
@@ -237,36 +235,6 @@ next_steered(struct ds_loader *l, struct ds_batch **out, struct ds_err *err)
 	return rc;
 }
 
-static int
-next_live(struct ds_loader *l, struct ds_batch **out, struct ds_err *err)
-{
-	uint64_t asked_ns = clock_now_ns(), cpu_ns = clock_thread_ns();
-	struct steer *s = l->steer;
-	int rc = loader_give(l, out, err);
-
-	if (rc == 0) {
-		steer_tell(s, JOURNAL_EPOCH, (const uint64_t[7]){
-		    clock_now_ns(), s->epoch_batches }, NULL);
-		s->epoch_batches = 0;
-	}
-	if (rc != 1)
-		return rc;
-	steer_tell_step(s, s->given, asked_ns, cpu_ns, *out);
-	s->given++;
-	s->epoch_batches++;
-	s->samples += (*out)->count;
-	if (!s->trains && s->given >= STEER_PLAIN) {
-		s->trains = true;
-		steer_tell(s, JOURNAL_TRAINS, (const uint64_t[7]){
-		    clock_now_ns() }, NULL);
-	}
-	if (s->given % LIVE_STEPS == 0) {
-		steer_tell_totals(l, clock_now_ns(), s->samples);
-		steer_begin_totals(l);
-	}
-	return 1;
-}
-
 int
 steer_next(struct ds_loader *l, struct ds_batch **out, struct ds_err *err)
 {
@@ -276,7 +244,7 @@ steer_next(struct ds_loader *l, struct ds_batch **out, struct ds_err *err)
 	case STEER_LIVE:
 		if (session_leaves(&s->session))
 			steer_leave(s, LEFT_ASKED);
-		return next_live(l, out, err);
+		return steer_watch(l, out, err);
 	case STEER_OFF:
 		return loader_give(l, out, err);
 	default:

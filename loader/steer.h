@@ -72,6 +72,11 @@ struct steer_totals {		/* of a block, at its beginning */
 	uint64_t	fetch_ns, prep_ns, storage_bytes;
 };
 
+struct steer_live {		/* of about a second, that is watched */
+	uint64_t	begin_ns, batches, samples;
+	uint64_t	waited_ns, found_ns, found;
+};
+
 enum steer_mode {
 	STEER_LIVE,
 	STEER_FOLLOWS,
@@ -96,6 +101,7 @@ struct steer {
 					 * pipeline, or in hand */
 	uint64_t	samples;
 	struct steer_totals before;
+	struct steer_live live;
 
 	struct steer_set set;
 	struct steer_ring ring;
@@ -139,6 +145,12 @@ void steer_tell_totals(struct ds_loader *l, uint64_t end_ns,
     uint64_t samples);
 	/* Of the block that is on, in which so many were made: MADE, STORAGE. */
 _Noreturn void steer_leave(struct steer *s, enum journal_left why);
+
+/* steer_live.c */
+int steer_watch(struct ds_loader *l, struct ds_batch **out,
+    struct ds_err *err);
+	/* As ds_loader_next(). */
+void steer_tell_watched(struct ds_loader *l, uint64_t end_ns);
 
 /* steer_set.c */
 int steer_choose(struct ds_loader *l, uint32_t batches, struct ds_err *err);

@@ -24,6 +24,7 @@
 #include "loader/loader.h"
 
 #define FLUSH_S		2	/* that streams are given at the end */
+#define LEAVE_NS	(10 * NS_PER_S)	/* before the command is not waited for */
 
 void
 steer_tell(struct steer *s, enum journal_kind kind, const uint64_t word[7],
@@ -101,11 +102,8 @@ void
 steer_tell_step(struct steer *s, uint64_t number, uint64_t asked_ns,
     uint64_t cpu_ns, const struct ds_batch *b)
 {
-	uint64_t given_ns = clock_now_ns(), call_ns = given_ns - asked_ns;
-
-	cpu_ns = clock_thread_ns() - cpu_ns;
-	TELL(s, JOURNAL_STEP, NULL, s->id, number, asked_ns, given_ns,
-	    b->count, cpu_ns, call_ns > cpu_ns ? call_ns - cpu_ns : 0);
+	TELL(s, JOURNAL_STEP, NULL, s->id, number, asked_ns, clock_now_ns(),
+	    b->count, cpu_ns, clock_thread_ns());
 }
 
 /* What the kernel has read for this process, or 0 where it does not say. */
@@ -198,12 +196,25 @@ flush_streams(void)
 	(void)pthread_mutex_unlock(&flushing.lock);
 }
 
+/* The command sees first to those who started this process. */
+static void
+await_leave(const struct steer *s)
+{
+	static const struct timespec pause = { .tv_nsec = 2 * 1000 * 1000 };
+	uint64_t until_ns = clock_now_ns() + LEAVE_NS;
+
+	while (!session_may_go(&s->session) && clock_now_ns() < until_ns)
+		(void)nanosleep(&pause, NULL);
+}
+
 /* At once: nothing of the job's, no checkpoint and no handler of its end, may
  * run after batches that were not its own. */
 _Noreturn void
 steer_leave(struct steer *s, enum journal_left why)
 {
 	TELL(s, JOURNAL_LEFT, NULL, clock_now_ns(), (uint64_t)why);
+	if (why != LEFT_ALONE)
+		await_leave(s);
 	flush_streams();
 	_exit(0);
 }

@@ -10,6 +10,7 @@ man_templates = \
 	%D%/destall-doctor.1.in \
 	%D%/destall-demo.1.in \
 	%D%/destall-gen.1.in \
+	%D%/destall-profile.1.in \
 	%D%/destall-run.1.in \
 	%D%/destall-env.1.in \
 	%D%/destall-emulate.1.in \

@@ -10,6 +10,7 @@ libpreload_la_LIBADD = libguest.la
 libpreload_la_SOURCES += \
 	%D%/real.c %D%/real.h \
 	%D%/guard.c %D%/guard.h \
+	%D%/opens.c %D%/opens.h \
 	%D%/trace.c %D%/trace.h \
 	%D%/hush.c %D%/hush.h \
 	%D%/word.c %D%/word.h \

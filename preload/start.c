@@ -20,6 +20,7 @@
 #include "preload/attached.h"
 #include "preload/filter.h"
 #include "preload/guard.h"
+#include "preload/opens.h"
 
 static void
 begin(void)
@@ -32,6 +33,7 @@ __attribute__((constructor)) static void
 start(int argc, char *argv[])
 {
 	guard_start(argc > 0 ? argv[0] : NULL);
+	opens_start();
 	if (!guard_is_on)
 		return;
 	begin();

@@ -25,6 +25,7 @@
 #include <unistd.h>
 
 #include "preload/guard.h"
+#include "preload/opens.h"
 #include "probe/resident.h"
 
 /* What makes an open more than reading a file. */
@@ -146,19 +147,40 @@ write_down(int fd, const struct stat *st, const char *path)
 	return true;
 }
 
+/* What a file is, and where; false: it is none, or no data. */
+static bool
+find_file(int fd, const char *named, struct stat *st, char path[PATH_MAX],
+    bool *is_lost)
+{
+	if (fstat(fd, st) != 0 || !S_ISREG(st->st_mode))
+		return false;
+	*is_lost = !find_path(fd, named, path);
+	return !*is_lost && is_data(path);
+}
+
 static void
 look(int fd, const char *named)
 {
 	char path[PATH_MAX];
+	bool is_lost = false;
 	struct stat st;
 
-	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))
-		return;
-	if (find_path(fd, named, path) &&
-	    (!is_data(path) || write_down(fd, &st, path)))
-		return;
+	if (find_file(fd, named, &st, path, &is_lost))
+		is_lost = !write_down(fd, &st, path);
 	/* relaxed: as take_room() */
-	atomic_store_explicit(&trace.lost, true, memory_order_relaxed);
+	if (is_lost)
+		atomic_store_explicit(&trace.lost, true, memory_order_relaxed);
+}
+
+static void
+tell(int fd, const char *named)
+{
+	char path[PATH_MAX];
+	bool is_lost;
+	struct stat st;
+
+	if (find_file(fd, named, &st, path, &is_lost))
+		opens_tell(fd, &st, path);
 }
 
 void
@@ -174,6 +196,8 @@ trace_opened(int fd, const char *path, int flags)
 	if (atomic_load(&trace_on) && trace.pid == getpid())
 		look(fd, path);
 	atomic_fetch_sub(&trace.writers, 1);
+	if (opens_may_be_on)
+		tell(fd, path);
 	guard_leave(&g);
 }
 

@@ -26,6 +26,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "preload/opens.h"
+
 /* One after the other, each filled up with zeros to a multiple of 8 bytes. */
 struct trace_record {
 	uint64_t	size;		/* of the file */
@@ -57,8 +59,8 @@ static inline bool
 trace_is_on(void)
 {
 	/* relaxed: trace_opened() looks again */
-	return __builtin_expect(atomic_load_explicit(&trace_on,
-	    memory_order_relaxed), 0);
+	return __builtin_expect(opens_may_be_on ||
+	    atomic_load_explicit(&trace_on, memory_order_relaxed), 0);
 }
 
 void trace_opened(int fd, const char *path, int flags);

@@ -31,7 +31,13 @@
 					 * workers are threads: all together */
 
 /* Who tells, in HELLO. */
-enum journal_role { ROLE_MAIN, ROLE_WORKER, ROLE_NATIVE };
+enum journal_role {
+	ROLE_MAIN,		/* a process with loaders */
+	ROLE_WORKER,
+	ROLE_NATIVE,		/* the native loader */
+	ROLE_PYTHON,		/* one that may have loaders later */
+	ROLES
+};
 
 /* word[] by kind, in this order. */
 enum journal_kind {
@@ -42,7 +48,7 @@ enum journal_kind {
 			 * text: what it loads */
 	JOURNAL_TRAINS,	/* time: this loader is the one that trains */
 	JOURNAL_STEP,	/* block, number in the block (or of the loader), asked,
-			 * given, samples, of a processor in the call, waited in it */
+			 * given, samples, of a processor until asked, until given */
 	JOURNAL_MADE,	/* in a worker: block, worker, begin, end, samples, of a
 			 * processor, kept from one; of JOURNAL_ALL_WORKERS: making
 			 * and fetching, by the clock, of all threads */
@@ -51,7 +57,7 @@ enum journal_kind {
 	JOURNAL_BLOCK,	/* begins: block, kind, time */
 	JOURNAL_BLOCK_END, /* block, kind, time, batches, samples */
 	JOURNAL_SET,	/* batches, samples, files, bytes, samples whose files are
-			 * not known */
+			 * not known; text: the folder that all files are in */
 	JOURNAL_PAGES,	/* of a block's files: block, when (0 before, 1 after),
 			 * pages, of them in memory, not told */
 	JOURNAL_READ,	/* reading alone: block, begin, end, files, bytes, samples,
@@ -61,6 +67,13 @@ enum journal_kind {
 	JOURNAL_OTHER,	/* another loader was iterated: begin, end, batches, samples */
 	JOURNAL_STORAGE, /* bytes that this process has read from storage: block,
 			 * bytes, begin, end */
+	JOURNAL_LIVE,	/* not steered: batches of about a second: begin, end,
+			 * batches, samples, in calls that waited, in calls that
+			 * found a batch, how many did */
+	JOURNAL_LIVE_MADE, /* in a worker: worker, end, batches, samples, time, of a
+			 * processor, kept from one */
+	JOURNAL_OPEN,	/* a file was opened for reading: bytes, pages, of them in
+			 * memory; text: its path */
 	JOURNAL_NOTE,	/* text: a confession */
 	JOURNAL_EPOCH,	/* time: the end of an epoch was reached; batches */
 	JOURNAL_LEFT,	/* time, why: enum journal_left */
@@ -74,6 +87,7 @@ enum journal_left {
 	LEFT_ASKED,		/* schedule.leave */
 	LEFT_ALONE,		/* the command is gone */
 	LEFT_FAILED,		/* the next block cannot be done: a note says why */
+	LEFTS
 };
 
 /* Flags of JOURNAL_LOADER. */

@@ -95,7 +95,7 @@ ask_mincore(int fd, const struct stat *st, struct resident *r)
 
 	if (!may_ask_mincore(fd, st))
 		return false;
-	map = mmap(NULL, len, PROT_READ, MAP_SHARED, fd, 0);
+	map = mmap(NULL, len, PROT_NONE, MAP_SHARED, fd, 0);
 	if (map == MAP_FAILED)
 		return false;
 	is_told = ask_mapping(map, r);

@@ -33,6 +33,13 @@
 #define SCHEDULE_LIVE		1u	/* nothing is steered */
 #define SCHEDULE_PASS_EPOCHS	2u	/* the end of an epoch is passed */
 #define SCHEDULE_CONTINUE	4u	/* END leads back to ordinary batches */
+#define SCHEDULE_OPENS		8u	/* files that are opened are told */
+
+enum schedule_leave {
+	LEAVE_NOT,
+	LEAVE_ASKED,		/* at the next batch, at once */
+	LEAVE_MAY,		/* who has said that it leaves may go */
+};
 
 /* What a block delivers. */
 enum block_kind {
@@ -62,7 +69,7 @@ struct schedule {
 	uint64_t	magic;
 	uint32_t	layout;
 	uint32_t	flags;
-	_Atomic uint32_t leave;		/* not 0: at the next batch, at once */
+	_Atomic uint32_t leave;		/* enum schedule_leave */
 	uint32_t	pid;		/* of the command */
 	uint64_t	reserved[5];
 	struct block	block[SCHEDULE_BLOCKS];

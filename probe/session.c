@@ -232,7 +232,15 @@ session_leaves(const struct session *s)
 {
 	/* relaxed: it speaks for nothing else */
 	return is_sound(s) && atomic_load_explicit(&s->map->leave,
-	    memory_order_relaxed) != 0;
+	    memory_order_relaxed) != LEAVE_NOT;
+}
+
+bool
+session_may_go(const struct session *s)
+{
+	/* relaxed: as above */
+	return !is_sound(s) || atomic_load_explicit(&s->map->leave,
+	    memory_order_relaxed) == LEAVE_MAY;
 }
 
 /* Each word once: another could have changed between a check and a use. */

@@ -72,5 +72,7 @@ enum session_news session_wait(const struct session *s, uint64_t i,
 
 bool session_leaves(const struct session *s);
 	/* schedule.leave alone: for who goes on without the command. */
+bool session_may_go(const struct session *s);
+	/* The command has seen to those who started this process. */
 
 #endif

@@ -106,7 +106,7 @@ struct result {
 	char	*name, *command;	/* name: --name, or NULL */
 	int64_t	started_s;		/* since 1970 */
 	double	seconds;		/* that it took, all in all */
-	double	startup_s, measured_s;	/* of them: until the first block (of all
+	double	startup_s, measured_s;	/* of them: until the job trained (of all
 					 * starts); in blocks */
 	uint64_t starts;		/* of the job */
 	enum result_mode mode;

@@ -111,30 +111,35 @@ only_these_variables_differ(void **state)
 		struct job_settings s;
 		const char *want;
 	} cases[] = {
-		{ { NULL }, { "/o.so", "/d", "8G", 0x1f, NULL },
+		{ { NULL }, { "/o.so", "/d", "8G", 0x1f, NULL, NULL },
 		    "LD_PRELOAD=/o.so|DESTALL=1|DESTALL_JOB=000000000000001f|"
 		    "DESTALL_DATA=/d|DESTALL_CACHE=8G" },
 		{ { "A=1", "DESTALL=0", "B", "LD_PRELOAD=x.so", "=C" },
-		    { "/o.so", NULL, NULL, UINT64_MAX, NULL },
+		    { "/o.so", NULL, NULL, UINT64_MAX, NULL, NULL },
 		    "A=1|DESTALL=1|B|LD_PRELOAD=/o.so:x.so|=C|"
 		    "DESTALL_JOB=ffffffffffffffff" },
 		/* as they were where nothing is said of them */
 		{ { "DESTALL_DATA=/a:/b", "DESTALL_CACHE=1G", "Z=" },
-		    { "/o.so", NULL, NULL, 1, NULL },
+		    { "/o.so", NULL, NULL, 1, NULL, NULL },
 		    "DESTALL_DATA=/a:/b|DESTALL_CACHE=1G|Z=|LD_PRELOAD=/o.so|"
 		    "DESTALL=1|DESTALL_JOB=0000000000000001" },
 		/* twice: the first, which is what getenv() has */
 		{ { "LD_PRELOAD=a.so", "DESTALL_JOB=2", "LD_PRELOAD=b.so",
-		    "DESTALL_JOB=3" }, { "/o.so", "/d", NULL, 1, NULL },
+		    "DESTALL_JOB=3" }, { "/o.so", "/d", NULL, 1, NULL, NULL },
 		    "LD_PRELOAD=/o.so:a.so|DESTALL_JOB=0000000000000001|"
 		    "DESTALL=1|DESTALL_DATA=/d" },
 		/* the hook, before what Python's path was */
-		{ { "PYTHONPATH=/p", "A=1" }, { "/o.so", NULL, NULL, 1, "/h" },
+		{ { "PYTHONPATH=/p", "A=1" }, { "/o.so", NULL, NULL, 1, "/h", NULL },
 		    "PYTHONPATH=/h:/p|A=1|LD_PRELOAD=/o.so|DESTALL=1|"
 		    "DESTALL_JOB=0000000000000001" },
+		/* a job that is profiled does not share */
+		{ { "DESTALL=1", "A=1" },
+		    { "/o.so", NULL, NULL, 0, "/h", "/p" },
+		    "DESTALL=0|A=1|LD_PRELOAD=/o.so|PYTHONPATH=/h|"
+		    "DESTALL_PROFILE=/p" },
 		/* names that only begin like ours */
 		{ { "DESTALL_JOBS=2", "LD_PRELOADS=b", "DESTALLX=1" },
-		    { "/o.so", NULL, NULL, 1, NULL },
+		    { "/o.so", NULL, NULL, 1, NULL, NULL },
 		    "DESTALL_JOBS=2|LD_PRELOADS=b|DESTALLX=1|LD_PRELOAD=/o.so|"
 		    "DESTALL=1|DESTALL_JOB=0000000000000001" },
 	};

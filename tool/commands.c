@@ -20,12 +20,15 @@
 #define MAX_COMMANDS	32
 
 extern const struct command cmd_doctor, cmd_demo, cmd_gen, cmd_run, cmd_env,
-    cmd_emulate, cmd_cache, cmd_top, cmd_ledger, cmd_report, cmd_runs, cmd_serve,
-    cmd_completion, cmd_help;
+    cmd_profile, cmd_emulate, cmd_cache, cmd_top, cmd_ledger, cmd_report,
+    cmd_runs, cmd_serve, cmd_completion, cmd_help;
 
 const struct command *const commands[] = {
 	&cmd_doctor,
 	&cmd_demo,
+	&cmd_profile,
+	&cmd_report,
+	&cmd_runs,
 	&cmd_gen,
 	&cmd_run,
 	&cmd_env,
@@ -33,8 +36,6 @@ const struct command *const commands[] = {
 	&cmd_cache,
 	&cmd_top,
 	&cmd_ledger,
-	&cmd_report,
-	&cmd_runs,
 	&cmd_serve,
 	&cmd_completion,
 	&cmd_help,

@@ -38,6 +38,17 @@ destall_modules = \
 	%D%/destall/_keeper.py \
 	%D%/destall/_opens.py \
 	%D%/destall/_lib.py \
+	%D%/destall/_profile.py \
+	%D%/destall/_training.py \
+	%D%/destall/_steer.py \
+	%D%/destall/_private.py \
+	%D%/destall/_replay.py \
+	%D%/destall/_meter.py \
+	%D%/destall/_live.py \
+	%D%/destall/_trace.py \
+	%D%/destall/_pages.py \
+	%D%/destall/_schedule.py \
+	%D%/destall/_journal.py \
 	%D%/destall/__main__.py \
 	%D%/destall/_demo.py
 # end of destall_modules

@@ -36,12 +36,10 @@ def shares_of(rates, handover_ms, batch):
             "handover": handover}
 
 
-def bottlenecks(shares, workers):
+def bottlenecks(shares):
     """What the job waits for, which must become faster for it to become so; near a border
-    both names are right.  A loader that is behind decides alone, however long the steps are;
-    with no workers all times add up."""
-    if workers == 0:
-        return largest(shares, SHARES)
+    both names are right.  A loader that is behind decides alone, however long the steps are
+    (analyzer/verdict.h)."""
     stall, names = shares["prep"] + shares["fetch"], set()
     if stall < STALLED + NEAR:
         names |= largest(shares, ("compute", "handover"))
@@ -163,7 +161,7 @@ def judge(job, law, truths, docs):
              for d in docs]
     spread = noise(truths, law, job.batch)
     shares = {n: raw[("share", n)] for n in SHARES}
-    right = bottlenecks(shares, job.workers if job.kind == "torch" else 1)
+    right = bottlenecks(shares)
     named = [d["verdict"]["bottleneck"] for d in docs]
     return {
         "figures": {n: judge_figure(job, n, docs, raw, equal, spread) for n in raw},

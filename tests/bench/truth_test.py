@@ -99,9 +99,8 @@ class Shares(unittest.TestCase):
         self.assertAlmostEqual(s["fetch"], 0.5)
         self.assertAlmostEqual(s["handover"], 0.01)
 
-    def bottleneck(self, workers=2, **shares):
-        return truth_judge.bottlenecks({**dict.fromkeys(truth_judge.SHARES, 0.0), **shares},
-                                       workers)
+    def bottleneck(self, **shares):
+        return truth_judge.bottlenecks({**dict.fromkeys(truth_judge.SHARES, 0.0), **shares})
 
     def test_the_loader_that_is_behind(self):
         self.assertEqual(self.bottleneck(compute=0.9, prep=0.1), {"prep"})
@@ -114,9 +113,6 @@ class Shares(unittest.TestCase):
     def test_near_a_border_both(self):
         self.assertEqual(self.bottleneck(compute=0.98, prep=0.02), {"compute", "prep"})
         self.assertEqual(self.bottleneck(compute=0.5, prep=0.252, fetch=0.248), {"prep", "fetch"})
-
-    def test_without_workers(self):
-        self.assertEqual(self.bottleneck(workers=0, compute=0.5, prep=0.3, fetch=0.2), {"compute"})
 
 
 class Judged(unittest.TestCase):

@@ -16,7 +16,8 @@
  *     badid                       a block whose id makes no sense
  *     die                         the lock is let go of
  *     leave                       schedule.leave
- *     cut                         the schedule becomes a short file
+ *     cut                         the schedule becomes a short file; nobody who
+ *                                 leaves is waited for then
  *     early                       the next words do not wait for TRAINS
  *
  * Exit status: that of CMD.
@@ -58,7 +59,7 @@ die(const char *what)
 static const char *const kinds[JOURNAL_KINDS] = {
 	"NONE", "HELLO", "LOADER", "TRAINS", "STEP", "MADE", "READY", "BLOCK",
 	"BLOCK_END", "SET", "PAGES", "READ", "ALONE", "OTHER", "STORAGE",
-	"NOTE", "EPOCH", "LEFT",
+	"LIVE", "LIVE_MADE", "OPEN", "NOTE", "EPOCH", "LEFT",
 };
 
 typedef void record_f(const struct journal_record *r, const char *text);
@@ -76,13 +77,14 @@ print_record(const struct journal_record *r, const char *text)
 	printf(" %s\n", text);
 }
 
-static bool is_training;
+static bool is_training, is_leaving;
 
 static void
-find_training(const struct journal_record *r, const char *text)
+find_news(const struct journal_record *r, const char *text)
 {
 	(void)text;
 	is_training |= r->kind == JOURNAL_TRAINS;
+	is_leaving |= r->kind == JOURNAL_LEFT;
 }
 
 static void
@@ -228,7 +230,7 @@ do_word(const char *word)
 	if (strcmp(word, "die") == 0)
 		(void)lock(F_UNLCK);
 	else if (strcmp(word, "leave") == 0)
-		atomic_store_explicit(&schedule->leave, 1,
+		atomic_store_explicit(&schedule->leave, LEAVE_ASKED,
 		    memory_order_relaxed);
 	else if (strcmp(word, "cut") == 0)
 		(void)!ftruncate(fd, 64);
@@ -264,10 +266,28 @@ wait_training(pid_t pid, int *status)
 	while (!is_training) {
 		if (waitpid(pid, status, WNOHANG) == pid)
 			return false;
-		(void)read_journals(find_training);
+		(void)read_journals(find_news);
 		(void)nanosleep(&moment, NULL);
 	}
 	return true;
+}
+
+/* One that says that it leaves waits for our word. */
+static void
+wait_end(pid_t pid, int *status)
+{
+	const struct timespec moment = { .tv_nsec = 1000000 };
+	pid_t got;
+
+	while ((got = waitpid(pid, status, WNOHANG)) == 0) {
+		(void)read_journals(find_news);
+		if (is_leaving)
+			atomic_store_explicit(&schedule->leave, LEAVE_MAY,
+			    memory_order_relaxed);
+		(void)nanosleep(&moment, NULL);
+	}
+	if (got != pid)
+		die("waitpid");
 }
 
 int
@@ -295,8 +315,8 @@ main(int argc, char *argv[])
 			runs = wait_training(pid, &status);
 		do_word(word);
 	}
-	if (runs && waitpid(pid, &status, 0) != pid)
-		die("waitpid");
+	if (runs)
+		wait_end(pid, &status);
 	printf("JOURNALS %u\n", read_journals(print_record));
 	return WIFEXITED(status) ? WEXITSTATUS(status) :
 	    128 + WTERMSIG(status);

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What happens when Python starts with DESTALL=1: as good as nothing, until the
-program imports torch.utils.data.dataloader.  Then the two iterator classes there
-are wrapped; what the wrappers need is imported when the first loader is used.
+"""What happens when Python starts with DESTALL=1, or in a job that is profiled: as
+good as nothing, until the program imports torch.utils.data.dataloader.  Then the
+iterator classes there are wrapped; what the wrappers need is imported when the first
+loader is used.
 
 Whatever goes wrong is one line, and the loader is PyTorch's own.
 """
@@ -12,6 +13,22 @@ from _thread import _local        # threading's, without what it brings along
 
 WATCHED = "torch.utils.data.dataloader"
 _hook = None            # the module, once it is needed; False: it cannot be had
+
+# The iterator classes, their methods, and what takes their place in the module: that is _hook.py
+# for jobs that share, and _profile.py for one that is profiled, which does not share.
+_SINGLE, _SEVERAL = "_SingleProcessDataLoaderIter", "_MultiProcessingDataLoaderIter"
+_BASE = "_BaseDataLoaderIter"
+_SHARED = ((_SINGLE, "__init__", "init_single"), (_SEVERAL, "__init__", "init_several"),
+           (_SEVERAL, "_process_data", "process_data"), (_SINGLE, "_next_data", "next_data"),
+           (_SEVERAL, "_next_data", "next_data"), (_BASE, "__init__", "init_other"))
+_PROFILED = ((_SINGLE, "__init__", "init_single"), (_SEVERAL, "__init__", "init_several"),
+             (_SEVERAL, "_try_put_index", "try_put"), (_SEVERAL, "_reset", "reset"),
+             (_SINGLE, "_next_data", "next_data"), (_SEVERAL, "_next_data", "next_data"),
+             (_BASE, "__init__", "init_other"))
+
+
+def _is_profiled():
+    return bool(os.environ.get("DESTALL_PROFILE"))
 
 
 def _say(text):
@@ -25,11 +42,15 @@ def _get_hook():
     global _hook
     if _hook is None:
         try:
-            from . import _hook as module
+            if _is_profiled():
+                from . import _profile as module
+            else:
+                from . import _hook as module
             module.start(first_seed)
             _hook = module
         except Exception as e:
-            _say("loaders are not shared: %s" % (getattr(e, "strerror", None) or e))
+            _say("loaders are not %s: %s" % ("measured" if _is_profiled() else "shared",
+                                             getattr(e, "strerror", None) or e))
             _hook = False
     return _hook or None
 
@@ -62,21 +83,16 @@ def _patch(module, is_new):
     import torch
     if is_new:
         first_seed = torch._C.default_generator.initial_seed()
-    single, several = module._SingleProcessDataLoaderIter, module._MultiProcessingDataLoaderIter
-    _wrap(single, "__init__", "init_single")
-    _wrap(several, "__init__", "init_several")
-    _wrap(several, "_process_data", "process_data")
-    _wrap(single, "_next_data", "next_data")
-    _wrap(several, "_next_data", "next_data")
-    _wrap(module._BaseDataLoaderIter, "__init__", "init_other")
+    for cls, name, handler in _PROFILED if _is_profiled() else _SHARED:
+        _wrap(getattr(module, cls), name, handler)
 
 
 def _try_patch(module, is_new=False):
     try:
         _patch(module, is_new)
     except Exception as e:
-        _say("this PyTorch is not known (%s: %s): loaders are not shared" % (
-            type(e).__name__, e))
+        _say("this PyTorch is not known (%s: %s): loaders are not %s" % (
+            type(e).__name__, e, "measured" if _is_profiled() else "shared"))
 
 
 class _Loader:
@@ -126,17 +142,26 @@ class _Finder:
 
 def start():
     """At the start of Python, or later: torch may be there already."""
-    if os.environ.get("DESTALL") != "1" or any(isinstance(f, _Finder) for f in sys.meta_path):
+    if os.environ.get("DESTALL") != "1" and not _is_profiled() or \
+            any(isinstance(f, _Finder) for f in sys.meta_path):
         return
+    if _is_profiled():
+        _say_hello()
     sys.meta_path.insert(0, _Finder())
     module = sys.modules.get(WATCHED)
     if module is not None:
         _try_patch(module)
 
 
+def _say_hello():
+    """So that the profiler knows that it can look into this Python."""
+    from ._journal import HELLO, ROLE_PYTHON, journal
+    journal.put(HELLO, 0, ROLE_PYTHON, os.getpid(), os.getppid())
+
+
 def hook_now():
     """For explicit calls, whatever the environment says; None: it cannot be had."""
-    if os.environ.get("DESTALL") == "0":
+    if os.environ.get("DESTALL") == "0" or _is_profiled():
         return None
     import importlib
     _try_patch(importlib.import_module(WATCHED))

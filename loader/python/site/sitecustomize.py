@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Found by Python at its start, through the PYTHONPATH that `destall run` and
-`destall env` set.  Starts destall, then whatever sitecustomize there would have
+"""Found by Python at its start, through the PYTHONPATH that `destall run`,
+`destall env` and `destall profile` set.  Starts destall, then whatever sitecustomize there would have
 been without this one: nothing that goes wrong here reaches the program.
 
 Installed, this folder lies in the package's own, so that PYTHONPATH brings no
@@ -29,7 +29,7 @@ class _Package:
 
 def _start():
     sys.meta_path.append(_Package)
-    if os.environ.get("DESTALL") != "1":
+    if os.environ.get("DESTALL") != "1" and not os.environ.get("DESTALL_PROFILE"):
         return
     try:
         import destall._start

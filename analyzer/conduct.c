@@ -1,0 +1,449 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * conduct.c: a steered run of a job.  Runs in the command only.
+ */
+
+#include <config.h>
+
+#include "analyzer/conduct.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/estimate.h"
+#include "analyzer/tree.h"
+#include "base/clock.h"
+#include "base/cpus.h"
+#include "base/say.h"
+#include "base/text.h"
+#include "launch/job_env.h"
+
+#define AHEAD		2u	/* blocks that are planned before they begin */
+#define LEAVE_NS	(5 * NS_PER_S)	/* that a job may take to its next batch */
+#define STARTS_MOST	50u
+#define MARKED_PARTS	3u	/* of the time, for each run that is only marked */
+
+/*--- what the job is -----------------------------------------------------*/
+
+static uint64_t
+count_used(const struct facts *f)
+{
+	const struct fact_loader *l = facts_training(f);
+
+	return l != NULL ? l->given : 0;
+}
+
+static void
+learn_job(struct conduct *c)
+{
+	const struct fact_loader *l = facts_training(&c->facts);
+	double samples = 0, s;
+
+	s = measure_plain(&c->facts, &samples, &c->job.step_s);
+	c->job.workers = l->workers;
+	c->job.prefetch = l->prefetch > 0 ? l->prefetch : 2;
+	c->job.batch_size = l->batch_size > 0 ? l->batch_size : 1;
+	c->job.is_iterable = (l->flags & LOADER_ITERABLE) != 0;
+	c->job.cores = cpus_granted("/");
+	c->job.batch_s = s * (double)c->job.batch_size;
+	c->job.room = 0;
+	if (l->batches > 0 && !c->options->pass_epochs) {
+		uint64_t gone = count_used(&c->facts) +
+		    c->job.prefetch * c->job.workers;
+
+		c->job.room = l->batches > gone ? l->batches - gone : 1;
+	}
+}
+
+/* What was told of the set: its files are what can be read and evicted. */
+static bool
+learn_set(struct conduct *c)
+{
+	enum { SET_BATCHES, SET_SAMPLES, SET_FILES, SET_BYTES, SET_UNKNOWN };
+	const struct fact *f;
+	bool is_told = false;
+
+	c->bytes_per_set = c->samples_per_set = 0;
+	c->job.knows_files = true;
+	for (size_t i = 0; i < c->facts.nr; i++) {
+		f = &c->facts.list[i];
+		if (f->kind != JOURNAL_SET)
+			continue;
+		is_told = true;
+		c->bytes_per_set += f->word[SET_BYTES];
+		c->samples_per_set += f->word[SET_SAMPLES];
+		c->planner.set = (uint32_t)f->word[SET_BATCHES];
+		/* Some of a set may share files, or be made of none. */
+		c->job.knows_files &= f->word[SET_FILES] > 0 &&
+		    2 * f->word[SET_UNKNOWN] < f->word[SET_SAMPLES];
+	}
+	if (is_told && !c->job.knows_files)
+		result_confess(c->result, "which files the samples come from "
+		    "could not be seen: storage was not measured");
+	c->planner.job.knows_files = c->job.knows_files;
+	return is_told;
+}
+
+/*--- blocks --------------------------------------------------------------*/
+
+static uint64_t
+measured_ns(const struct conduct *c)
+{
+	return c->measured_ns +
+	    (c->trains_ns > 0 ? clock_now_ns() - c->trains_ns : 0);
+}
+
+static void
+note_before(struct conduct *c)
+{
+	struct planner *p;
+
+	p = reallocarray(c->before, c->folder.nr_blocks + 1u, sizeof *p);
+	if (p == NULL)
+		say_no_memory();
+	c->before = p;
+	c->before[c->folder.nr_blocks] = c->planner;
+}
+
+static bool
+is_enough(struct conduct *c)
+{
+	return c->is_asked || measured_ns(c) >= c->options->for_ns ||
+	    (c->planner.round >= PLANNER_ROUNDS_LEAST &&
+	    estimate_is_narrow(&c->measured, (unsigned)c->job.workers,
+	    c->options->confidence));
+}
+
+static void
+plan_one(struct conduct *c)
+{
+	struct planned next;
+
+	note_before(c);
+	if (is_enough(c)) {
+		c->is_complete = true;
+		(void)folder_add(&c->folder, BLOCK_END, 0, 0);
+		return;
+	}
+	planner_next(&c->planner, &c->measured, &next);
+	if (!folder_add(&c->folder, next.kind, next.batches, next.workers))
+		c->is_complete = true;
+}
+
+static void
+plan_ahead(struct conduct *c)
+{
+	uint32_t ended = facts_blocks_ended(&c->facts);
+
+	if (c->folder.nr_blocks == 0) {
+		planner_start(&c->planner, &c->job);
+		plan_one(c);
+		return;
+	}
+	if (ended == c->ended)
+		return;
+	c->ended = ended;
+	measure_blocks(&c->measured, &c->facts, c->starts);
+	/* Behind the set nothing is planned before it is known what it is. */
+	if (!learn_set(c))
+		return;
+	while (!c->is_complete && c->folder.nr_blocks < ended + AHEAD)
+		plan_one(c);
+}
+
+/*--- the end of a start --------------------------------------------------*/
+
+static size_t
+list_mains(const struct facts *f, pid_t *mains, size_t most)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < f->nr_processes && nr < most; i++) {
+		if (f->processes[i].trains != 0)
+			mains[nr++] = f->processes[i].pid;
+	}
+	return nr;
+}
+
+/* Its processes wait for our word; then, when they are gone, the rest. */
+static void
+end_start(struct conduct *c)
+{
+	pid_t mains[256];
+	size_t nr = list_mains(&c->facts, mains, 256);
+
+	if (!c->has_freed) {
+		c->launch->is_ending = true;
+		tree_freeze_others(mains, nr);
+		folder_leave(&c->folder, LEAVE_MAY);
+		c->has_freed = c->has_ended = true;
+		c->leaving_ns = clock_now_ns();
+		return;
+	}
+	for (size_t i = 0; i < nr; i++) {
+		if (tree_is_alive(mains[i]) &&
+		    clock_now_ns() - c->leaving_ns < LEAVE_NS)
+			return;
+	}
+	tree_end();
+}
+
+static void
+end_now(struct conduct *c)
+{
+	c->launch->is_ending = true;
+	c->has_freed = c->has_ended = true;
+	tree_end();
+}
+
+/* The user has asked, and the job does not come to its next batch. */
+static bool
+is_slow(const struct conduct *c)
+{
+	return c->is_asked && c->leaving_ns != 0 &&
+	    clock_now_ns() - c->leaving_ns >= LEAVE_NS;
+}
+
+/* One that is only seen by its marker has had its part of the time. */
+static bool
+is_marked_enough(const struct conduct *c)
+{
+	return c->trains_ns == 0 && c->marker.nr > 0 &&
+	    clock_now_ns() - c->marker.steps[0] >=
+	    c->options->for_ns / MARKED_PARTS;
+}
+
+/*--- who is watched ------------------------------------------------------*/
+
+static void
+watch(struct conduct *c, const struct journal_record *r, const char *text)
+{
+	enum { PROCESS_ROLE, PROCESS_PID, PROCESS_PARENT, PROCESS_NUMBER };
+	enum { OF_BLOCK, OF_KIND, OF_TIME };
+	uint64_t now_ns = clock_now_ns(), at_ns = r->word[OF_TIME];
+
+	if (at_ns > now_ns)
+		at_ns = now_ns;
+	if (r->kind == JOURNAL_HELLO && r->word[PROCESS_ROLE] != ROLE_PYTHON)
+		observe_process(&c->observe, (pid_t)r->word[PROCESS_PID],
+		    r->word[PROCESS_ROLE] == ROLE_WORKER,
+		    (unsigned)r->word[PROCESS_NUMBER]);
+	else if (r->kind == JOURNAL_BLOCK || r->kind == JOURNAL_BLOCK_END) {
+		c->phase = r->kind == JOURNAL_BLOCK ?
+		    conduct_phase(r->word[OF_KIND]) : NULL;
+		observe_phase(&c->observe, c->phase, at_ns);
+	}
+	if (r->kind == JOURNAL_SET && text[0] == '/')
+		observe_data(&c->observe, text);
+}
+
+static void
+take_record(void *arg, size_t process, const struct journal_record *r,
+    const char *text)
+{
+	struct conduct *c = arg;
+
+	facts_add(&c->facts, process, r, text);
+	watch(c, r, text);
+}
+
+/*--- while it runs -------------------------------------------------------*/
+
+/* With --continue the job goes on by itself when all is measured. */
+static void
+go_on(struct conduct *c)
+{
+	if (c->is_done)
+		return;
+	c->is_done = true;
+	c->measured_ns += clock_now_ns() - c->trains_ns;
+	conduct_tell_on(c);
+}
+
+static void
+steer(struct conduct *c)
+{
+	if (c->trains_ns == 0 && facts_training(&c->facts) != NULL) {
+		c->trains_ns = clock_now_ns();
+		c->startup_ns += c->trains_ns - c->launched_ns;
+		conduct_tell_begin(c);
+		learn_job(c);
+	}
+	if (c->trains_ns > 0 && !c->has_freed && !c->is_done)
+		plan_ahead(c);
+	if (c->options->continues && facts_all_left(&c->facts) && !c->is_asked)
+		go_on(c);
+	else if (facts_all_left(&c->facts) || c->has_freed)
+		end_start(c);
+	else if (is_slow(c) || is_marked_enough(c))
+		end_now(c);
+	if (!c->is_done)
+		conduct_show(c, measured_ns(c));
+}
+
+static void
+tick(void *arg)
+{
+	struct conduct *c = arg;
+
+	folder_read(&c->folder, take_record, c);
+	observe_sample(&c->observe);
+	marker_look(&c->marker);
+	if (!c->options->is_live)
+		steer(c);
+}
+
+/* Ctrl-C ends the measuring once there is some. */
+static bool
+on_signal(void *arg, int signal_number)
+{
+	struct conduct *c = arg;
+
+	if (signal_number != SIGINT || c->trains_ns == 0 || c->is_asked ||
+	    c->is_done || c->options->is_live)
+		return false;
+	c->is_asked = true;
+	c->leaving_ns = clock_now_ns();
+	folder_leave(&c->folder, LEAVE_ASKED);
+	return true;
+}
+
+/*--- starts --------------------------------------------------------------*/
+
+static int
+start_job(struct conduct *c, char *const argv[], struct launch_end *end,
+    struct ds_err *err)
+{
+	struct job_settings s = { .object = c->options->object,
+	    .hook = c->options->hook, .profile = c->folder.path };
+	struct job_env env;
+	int rc;
+
+	rc = job_env_init(&env, c->environment, &s, err);
+	if (rc < 0)
+		return rc;
+	if (c->marker.to >= 0)
+		c->launch->output = &c->marker.to;
+	c->launched_ns = clock_now_ns();
+	c->trains_ns = c->leaving_ns = 0;
+	c->ended = 0;
+	c->has_freed = c->has_ended = c->launch->is_ending = false;
+	rc = launch_run(c->launch, argv, env.list, end, err);
+	job_env_fini(&env);
+	return rc;
+}
+
+/* What its processes have told last; the journals are gone with the session. */
+static void
+finish_start(struct conduct *c)
+{
+	uint32_t ended;
+
+	folder_read(&c->folder, take_record, c);
+	measure_blocks(&c->measured, &c->facts, c->starts);
+	if (c->trains_ns > 0 && !c->is_done)
+		c->measured_ns += clock_now_ns() - c->trains_ns;
+	ended = facts_blocks_ended(&c->facts);
+	/* Blocks that were planned, and not done, are planned again. */
+	if (c->before != NULL && ended < c->folder.nr_blocks) {
+		c->planner = c->before[ended];
+		c->planner.set = 0;
+	}
+	if (c->folder.nr_broken > 0)
+		result_confess(c->result, "journals of %llu processes could "
+		    "not be read to their end",
+		    (unsigned long long)c->folder.nr_broken);
+	c->trains_ns = 0;
+}
+
+/* It left because its epoch had no room for the next block. */
+static bool
+is_to_go_on(const struct conduct *c)
+{
+	for (size_t i = 0; i < c->facts.nr_processes; i++) {
+		if (c->facts.processes[i].trains != 0 &&
+		    c->facts.processes[i].has_left &&
+		    c->facts.processes[i].why == LEFT_EPOCH)
+			return c->has_ended && !c->is_asked &&
+			    c->measured_ns < c->options->for_ns &&
+			    c->starts < STARTS_MOST;
+	}
+	return false;
+}
+
+static uint32_t
+flags_of(const struct conduct_options *o)
+{
+	return (o->pass_epochs ? SCHEDULE_PASS_EPOCHS : 0) |
+	    (o->continues ? SCHEDULE_CONTINUE : 0) |
+	    (o->is_live ? SCHEDULE_LIVE : 0) |
+	    (o->marker.kind != MARKER_NONE ? SCHEDULE_OPENS : 0);
+}
+
+/* What the marker has seen of a start. */
+static void
+take_rate(struct conduct *c)
+{
+	marker_look(&c->marker);
+	c->rate = marker_rate(&c->marker, c->options->step_samples);
+	c->steps = c->marker.nr;
+}
+
+int
+conduct_once(struct conduct *c, char *const argv[], struct launch_end *end,
+    struct ds_err *err)
+{
+	int rc;
+
+	facts_fini(&c->facts);
+	facts_init(&c->facts, c->result);
+	rc = marker_open(&c->marker, &c->options->marker, err);
+	if (rc == 0)
+		rc = folder_open(&c->folder, flags_of(c->options), err);
+	if (rc == 0)
+		rc = start_job(c, argv, end, err);
+	if (rc == 0 && end->exec_errno == 0) {
+		finish_start(c);
+		take_rate(c);
+	}
+	folder_close(&c->folder);
+	marker_close(&c->marker);
+	return rc;
+}
+
+int
+conduct_run(struct conduct *c, char *const argv[], struct launch_end *end,
+    struct ds_err *err)
+{
+	bool goes_on;
+	int rc;
+
+	tree_adopt();
+	observe_init(&c->observe, "/");
+	c->launch->tick = tick;
+	c->launch->on_signal = on_signal;
+	c->launch->arg = c;
+	c->launch->keeps_streams = true;
+	progress_start(&c->progress, "profile", NULL, 0,
+	    c->options->for_ns / NS_PER_S);
+	do {
+		rc = conduct_once(c, argv, end, err);
+		goes_on = rc == 0 && is_to_go_on(c);
+		c->starts++;
+	} while (goes_on);
+	progress_end(&c->progress);
+	return rc;
+}
+
+void
+conduct_fini(struct conduct *c)
+{
+	facts_fini(&c->facts);
+	measured_fini(&c->measured);
+	if (c->observe.root != NULL)
+		observe_fini(&c->observe);
+	free(c->before);
+	c->before = NULL;
+}

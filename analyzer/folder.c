@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * folder.c: the folder through which `destall profile` and its job speak.
+ * Runs in the command only.
+ */
+
+#include <config.h>
+
+#include "analyzer/folder.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/io.h"
+#include "base/must.h"
+#include "base/say.h"
+
+#define READ_AHEAD	(64u * JOURNAL_RECORD)
+#define MAX_FILES	4096u	/* journals: a job of so many processes */
+
+/*--- the folder ----------------------------------------------------------*/
+
+/* In memory, if there is such a place of the user's own. */
+static const char *
+find_place(void)
+{
+	const char *place = getenv("XDG_RUNTIME_DIR");
+
+	if (place == NULL || place[0] != '/' || access(place, W_OK) != 0)
+		place = getenv("TMPDIR");
+	return place != NULL && place[0] == '/' ? place : "/tmp";
+}
+
+static int
+make_folder(struct folder *s, struct ds_err *err)
+{
+	(void)snprintf(s->path, sizeof s->path, "%s/destall-profile.XXXXXX",
+	    find_place());
+	if (mkdtemp(s->path) == NULL)
+		return err_errno(err, "cannot make a folder %s", s->path);
+	s->dir = open(s->path, O_DIRECTORY | O_RDONLY | O_CLOEXEC);
+	if (s->dir < 0)
+		return err_errno(err, "%s", s->path);
+	return 0;
+}
+
+static int
+make_schedule(struct folder *s, uint32_t flags, struct ds_err *err)
+{
+	struct flock lock = { .l_type = F_WRLCK };
+	void *p;
+
+	s->lock = openat(s->dir, SCHEDULE_FILE,
+	    O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (s->lock < 0 || ftruncate(s->lock, sizeof *s->schedule) != 0 ||
+	    fallocate(s->lock, 0, 0, sizeof *s->schedule) != 0)
+		return err_errno(err, "%s/%s", s->path, SCHEDULE_FILE);
+	p = mmap(NULL, sizeof *s->schedule, PROT_READ | PROT_WRITE, MAP_SHARED,
+	    s->lock, 0);
+	if (p == MAP_FAILED)
+		return err_errno(err, "%s/%s", s->path, SCHEDULE_FILE);
+	s->schedule = p;
+	s->schedule->magic = SCHEDULE_MAGIC;
+	s->schedule->layout = SCHEDULE_LAYOUT;
+	s->schedule->flags = flags;
+	s->schedule->pid = (uint32_t)getpid();
+	if (fcntl(s->lock, F_OFD_SETLK, &lock) != 0)
+		return err_errno(err, "cannot lock %s/%s", s->path,
+		    SCHEDULE_FILE);
+	return 0;
+}
+
+int
+folder_open(struct folder *s, uint32_t flags, struct ds_err *err)
+{
+	int rc;
+
+	*s = (struct folder){ .dir = -1, .lock = -1 };
+	rc = make_folder(s, err);
+	return rc < 0 ? rc : make_schedule(s, flags, err);
+}
+
+static void
+remove_folder(const struct folder *s)
+{
+	struct dirent *entry;
+	DIR *dir = opendir(s->path);
+
+	while (dir != NULL && (entry = readdir(dir)) != NULL)
+		(void)unlinkat(s->dir, entry->d_name, 0);
+	if (dir != NULL)
+		(void)closedir(dir);
+	(void)rmdir(s->path);
+}
+
+void
+folder_close(struct folder *s)
+{
+	if (s->schedule != NULL)
+		must(munmap(s->schedule, sizeof *s->schedule) == 0);
+	if (s->path[0] != '\0' && s->dir >= 0) {
+		remove_folder(s);
+		io_close(&s->lock);
+		io_close(&s->dir);
+	}
+	for (size_t i = 0; i < s->nr_files; i++)
+		io_close(&s->files[i].fd);
+	free(s->files);
+	*s = (struct folder){ .dir = -1, .lock = -1 };
+}
+
+/*--- the schedule --------------------------------------------------------*/
+
+bool
+folder_add(struct folder *s, enum block_kind kind, uint32_t batches,
+    uint32_t workers)
+{
+	struct block *b;
+
+	if (s->nr_blocks == SCHEDULE_BLOCKS)
+		return false;
+	b = &s->schedule->block[s->nr_blocks++];
+	b->kind = kind;
+	b->batches = batches;
+	b->workers = workers;
+	/* release: pairs with the load of who waits for it; the rest is there */
+	atomic_store_explicit(&b->id, s->nr_blocks, memory_order_release);
+	return true;
+}
+
+void
+folder_leave(struct folder *s, uint32_t how)
+{
+	/* relaxed: it speaks for nothing else */
+	atomic_store_explicit(&s->schedule->leave, how, memory_order_relaxed);
+}
+
+/*--- journals ------------------------------------------------------------*/
+
+static bool
+is_journal(const char *name)
+{
+	size_t len = strlen(name), end = strlen(JOURNAL_SUFFIX);
+
+	return len > end && len < sizeof ((struct folder_file *)0)->name &&
+	    strcmp(name + len - end, JOURNAL_SUFFIX) == 0;
+}
+
+static bool
+is_known(const struct folder *s, const char *name)
+{
+	for (size_t i = 0; i < s->nr_files; i++) {
+		if (strcmp(s->files[i].name, name) == 0)
+			return true;
+	}
+	return false;
+}
+
+static void
+add_file(struct folder *s, const char *name)
+{
+	struct folder_file *p;
+	int fd;
+
+	fd = openat(s->dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	p = reallocarray(s->files, s->nr_files + 1, sizeof *p);
+	if (p == NULL)
+		say_no_memory();
+	s->files = p;
+	p += s->nr_files++;
+	*p = (struct folder_file){ .fd = fd };
+	(void)snprintf(p->name, sizeof p->name, "%s", name);
+}
+
+static void
+find_files(struct folder *s)
+{
+	struct dirent *entry;
+	DIR *dir = opendir(s->path);
+
+	while (dir != NULL && (entry = readdir(dir)) != NULL) {
+		if (s->nr_files < MAX_FILES && is_journal(entry->d_name) &&
+		    !is_known(s, entry->d_name))
+			add_file(s, entry->d_name);
+	}
+	if (dir != NULL)
+		(void)closedir(dir);
+}
+
+/* Bytes that the record at p takes with its text; 0: it is not all there;
+ * negative: it is none. */
+static int64_t
+measure(const unsigned char *p, size_t len, struct journal_record *r)
+{
+	size_t whole;
+
+	if (len < sizeof *r)
+		return 0;
+	memcpy(r, p, sizeof *r);
+	if (r->kind == JOURNAL_NONE || r->kind >= JOURNAL_KINDS ||
+	    r->text > JOURNAL_TEXT_MAX)
+		return -1;
+	whole = sizeof *r + (r->text + JOURNAL_RECORD - 1u) / JOURNAL_RECORD *
+	    JOURNAL_RECORD;
+	return len < whole ? 0 : (int64_t)whole;
+}
+
+static void
+give(folder_record_f *each, void *arg, size_t process,
+    const struct journal_record *r, const unsigned char *p)
+{
+	char text[JOURNAL_TEXT_MAX + 1];
+
+	memcpy(text, p + sizeof *r, r->text);
+	text[r->text] = '\0';
+	each(arg, process, r, text);
+}
+
+static void
+read_file(struct folder *s, size_t i, folder_record_f *each, void *arg)
+{
+	unsigned char bytes[READ_AHEAD + JOURNAL_TEXT_MAX];
+	struct folder_file *f = &s->files[i];
+	struct journal_record r;
+	int64_t taken = 1;
+	ssize_t got;
+	size_t at;
+
+	while (!f->is_broken && taken > 0) {
+		got = pread(f->fd, bytes, sizeof bytes, (off_t)f->at);
+		taken = 0;
+		for (at = 0; got > 0 && (taken = measure(bytes + at,
+		    (size_t)got - at, &r)) > 0; at += (size_t)taken)
+			give(each, arg, i, &r, bytes + at);
+		f->at += at;
+		f->is_broken = taken < 0;
+		s->nr_broken += f->is_broken;
+		taken = got == (ssize_t)sizeof bytes;	/* there is more */
+	}
+}
+
+void
+folder_read(struct folder *s, folder_record_f *each, void *arg)
+{
+	find_files(s);
+	for (size_t i = 0; i < s->nr_files; i++)
+		read_file(s, i, each, arg);
+}

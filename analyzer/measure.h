@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * measure.h: from what the processes of a job have told to one value for each
+ * block.  Runs in the command only; no I/O.
+ *
+ * What counts in a block, of the batches 0 .. n - 1 that it delivered:
+ *
+ *   replayed   the time between giving a batch and being asked for the next: the
+ *              job's own, whatever replaying costs
+ *   made       from the W-th batch given to the last one, with W workers, which
+ *              deliver in bunches of W; without workers from the first asked for
+ *              to the last one's end.  So filling the pipeline is left out
+ *   read, made alone: from the first to the last
+ *
+ *  1. A gap in which another loader was iterated, or that is far longer than the
+ *     others, is no step: it is cut out of what is replayed, and counted; a block
+ *     of made batches with such a gap is disturbed, for workers go on meanwhile.
+ *  2. Ranks work side by side: their rates add up.
+ */
+
+#ifndef ANALYZER_MEASURE_H
+#define ANALYZER_MEASURE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analyzer/facts.h"
+#include "probe/schedule.h"
+
+struct measured {
+	enum block_kind kind;
+	uint32_t	number;		/* of the block */
+	uint32_t	start;		/* of the job, from 0 */
+	uint32_t	workers;	/* BLOCK_ALONE, reading: how many */
+	bool		is_disturbed;
+	uint64_t	begin_ns, end_ns;
+	double		samples, batches;	/* that count, of all ranks */
+	double		s_per_sample;	/* of the whole job */
+	double		worker_s;	/* of a worker, for a sample */
+	double		cpu_s;		/* of a processor, for a sample; 0: not known */
+	double		job_cpu_s;	/* of a processor, in the job's own time, for a
+					 * sample: what is replayed */
+	double		handover_s;	/* for a batch; negative: not known */
+	double		bytes;		/* read */
+	bool		has_files;	/* that were looked at */
+	double		resident;	/* of its files, before; negative: not known */
+	double		resident_after;
+};
+
+struct measured_list {
+	struct measured	*list;
+	size_t		nr;
+	double		other_s, outlier_s;	/* cut out */
+	uint64_t	nr_other, nr_outlier;
+};
+
+void measured_fini(struct measured_list *l);
+
+void measure_blocks(struct measured_list *l, const struct facts *f,
+    uint32_t start);
+	/* Adds those of one start of the job that have ended. */
+
+double measure_plain(const struct facts *f, double *samples, double *step_s);
+	/* Before anything was steered: seconds per sample that the job took, from
+	 * the second batch of its training loader on; 0: not known.  step_s: of
+	 * them, between batches, in the median. */
+
+#endif

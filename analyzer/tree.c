@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * tree.c: the processes that a job is made of.  Runs in the command only.
+ */
+
+#include <config.h>
+
+#include "analyzer/tree.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/io.h"
+#include "base/say.h"
+
+#define STAT_TEXT	1024u
+#define ROUNDS		200u	/* of 10 ms: a process that cannot be ended is left */
+
+struct process {
+	pid_t	pid, parent;
+	char	state;
+	bool	is_ours;
+};
+
+struct processes {
+	struct process *list;
+	size_t	nr;
+};
+
+void
+tree_adopt(void)
+{
+	(void)prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+}
+
+/*--- who there is --------------------------------------------------------*/
+
+static bool
+read_process(struct process *p, const char *name)
+{
+	char path[64], text[STAT_TEXT];
+	const char *rest;
+	int parent;
+
+	(void)snprintf(path, sizeof path, "/proc/%.20s/stat", name);
+	if (io_read_text(AT_FDCWD, path, text, sizeof text) < 0)
+		return false;
+	/* The name of a program may hold anything, parentheses, too. */
+	rest = strrchr(text, ')');
+	*p = (struct process){ .pid = (pid_t)strtol(name, NULL, 10) };
+	if (rest == NULL || sscanf(rest + 1, " %c %d", &p->state, &parent) != 2)
+		return false;
+	p->parent = parent;
+	return true;
+}
+
+static void
+list_processes(struct processes *all)
+{
+	struct process one, *p;
+	struct dirent *entry;
+	DIR *dir = opendir("/proc");
+
+	*all = (struct processes){ 0 };
+	while (dir != NULL && (entry = readdir(dir)) != NULL) {
+		if (!isdigit((unsigned char)entry->d_name[0]) ||
+		    !read_process(&one, entry->d_name))
+			continue;
+		p = reallocarray(all->list, all->nr + 1, sizeof *p);
+		if (p == NULL)
+			say_no_memory();
+		all->list = p;
+		all->list[all->nr++] = one;
+	}
+	if (dir != NULL)
+		(void)closedir(dir);
+}
+
+static struct process *
+find(const struct processes *all, pid_t pid)
+{
+	for (size_t i = 0; i < all->nr; i++) {
+		if (all->list[i].pid == pid)
+			return &all->list[i];
+	}
+	return NULL;
+}
+
+/* Does it descend from one of these? */
+static bool
+descends(const struct processes *all, const struct process *p,
+    const pid_t *from, size_t nr)
+{
+	for (size_t depth = 0; p != NULL && depth < all->nr; depth++) {
+		for (size_t i = 0; i < nr; i++) {
+			if (p->parent == from[i])
+				return true;
+		}
+		p = find(all, p->parent);
+	}
+	return false;
+}
+
+static bool
+is_one_of(pid_t pid, const pid_t *list, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++) {
+		if (list[i] == pid)
+			return true;
+	}
+	return false;
+}
+
+/*--- what becomes of them ------------------------------------------------*/
+
+void
+tree_freeze_others(const pid_t *mains, size_t nr)
+{
+	const pid_t we = getpid();
+	struct processes all;
+	struct process *p;
+
+	list_processes(&all);
+	for (size_t i = 0; i < all.nr; i++) {
+		p = &all.list[i];
+		if (descends(&all, p, &we, 1) && !is_one_of(p->pid, mains, nr) &&
+		    !descends(&all, p, mains, nr))
+			(void)kill(p->pid, SIGSTOP);
+	}
+	free(all.list);
+}
+
+static size_t
+kill_all(void)
+{
+	const pid_t we = getpid();
+	struct processes all;
+	size_t nr = 0;
+
+	list_processes(&all);
+	for (size_t i = 0; i < all.nr; i++) {
+		if (all.list[i].state == 'Z' ||
+		    !descends(&all, &all.list[i], &we, 1))
+			continue;
+		(void)kill(all.list[i].pid, SIGKILL);
+		nr++;
+	}
+	free(all.list);
+	return nr;
+}
+
+void
+tree_end(void)
+{
+	static const struct timespec pause = { .tv_nsec = 10000000 };
+
+	for (unsigned i = 0; i < ROUNDS && kill_all() > 0; i++)
+		(void)nanosleep(&pause, NULL);
+}
+
+bool
+tree_is_alive(pid_t pid)
+{
+	struct process p;
+	char name[32];
+
+	(void)snprintf(name, sizeof name, "%d", (int)pid);
+	return read_process(&p, name) && p.state != 'Z' && p.state != 'X';
+}

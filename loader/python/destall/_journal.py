@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a process of a job that is profiled tells: records in a file of its own
+(probe/journal.h).  One write for each, when it has happened: whatever becomes of
+the process, what it has told is there.
+
+Nothing here fails a job: what cannot be written is lost, and counted by who reads.
+"""
+
+import os
+import struct
+import threading
+
+_RECORD = struct.Struct("<HHI7Q")
+_LIMIT = 2**64 - 1
+NO_BLOCK = _LIMIT
+
+(HELLO, LOADER, TRAINS, STEP, MADE, READY, BLOCK, BLOCK_END, SET, PAGES, READ, ALONE, OTHER,
+ STORAGE, LIVE, LIVE_MADE, OPEN, NOTE, EPOCH, LEFT) = range(1, 21)
+
+ROLE_MAIN, ROLE_WORKER, ROLE_NATIVE, ROLE_PYTHON = range(4)
+LEFT_END, LEFT_EPOCH, LEFT_ASKED, LEFT_ALONE = range(4)
+ITERABLE, PINNED, PERSISTENT = 1, 2, 4
+
+
+def folder():
+    """Of the session, or None: this process is not profiled."""
+    return os.environ.get("DESTALL_PROFILE") or None
+
+
+class Journal:
+    """Of one process; a child that was forked has one of its own."""
+
+    def __init__(self):
+        self._fd, self._pid = None, None
+        self._lock = threading.Lock()
+
+    def _open(self):
+        """A program that executes another has the same pid: the next name, then."""
+        self._pid, self._fd = os.getpid(), None
+        for n in range(64):
+            name = "%d%s.journal" % (self._pid, "-%d" % n if n else "")
+            try:
+                self._fd = os.open(os.path.join(folder(), name), os.O_WRONLY | os.O_APPEND |
+                                   os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+                return
+            except FileExistsError:
+                pass
+            except (OSError, TypeError):
+                return
+
+    def put(self, kind, loader, *words, text=""):
+        if self._pid != os.getpid():
+            self._lock = threading.Lock()       # the parent's may have been held at the fork
+            self._open()
+        if self._fd is None:
+            return
+        more = text.encode("utf-8", "replace")[:4096]
+        words = [min(max(int(w), 0), _LIMIT) for w in words] + [0] * (7 - len(words))
+        record = _RECORD.pack(kind, len(more), loader, *words) + more + b"\0" * (-len(more) % 64)
+        try:
+            with self._lock:
+                os.write(self._fd, record)
+        except OSError:
+            pass
+
+    def note(self, text, *values):
+        """A confession."""
+        self.put(NOTE, 0, text=text % values if values else text)
+
+
+journal = Journal()

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Files in memory, and out of it: arranged for each file, and looked at, without
+any right but to read them."""
+
+import ctypes
+import mmap
+import os
+
+_libc = ctypes.CDLL(None, use_errno=True)
+_libc.mincore.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_void_p]
+_libc.mmap.restype = ctypes.c_void_p
+_libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int,
+                       ctypes.c_long]
+_libc.munmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
+_FAILED = ctypes.c_void_p(-1).value
+_PAGE = mmap.PAGESIZE
+_CHUNK = 1 << 20
+_PROT_NONE = 0          # nothing is read by it
+
+
+class Counted:
+    """Pages of some files, those of them in memory, and those that the kernel does not tell of."""
+
+    def __init__(self):
+        self.pages = self.resident = self.untold = 0
+
+    def add(self, fd, size):
+        pages = -(-size // _PAGE)
+        self.pages += pages
+        if pages == 0:
+            return
+        at = _libc.mmap(None, size, _PROT_NONE, mmap.MAP_SHARED, fd, 0)
+        if at in (None, _FAILED):
+            self.untold += pages
+            return
+        seen = ctypes.create_string_buffer(pages)
+        if _libc.mincore(at, size, seen) != 0 or not _may_tell(fd):
+            self.untold += pages
+        else:
+            self.resident += sum(b & 1 for b in seen.raw)
+        _libc.munmap(at, size)
+
+
+def _may_tell(fd):
+    """Of files that are not the caller's the kernel says that all is in memory (since 5.2)."""
+    st = os.fstat(fd)
+    return os.geteuid() in (0, st.st_uid) or os.access("/proc/self/fd/%d" % fd, os.W_OK)
+
+
+def _each(paths):
+    """(descriptor, size) of those that can be opened."""
+    for path in paths:
+        try:
+            fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        except OSError:
+            continue
+        try:
+            yield fd, os.fstat(fd).st_size
+        finally:
+            os.close(fd)
+
+
+def count(paths):
+    counted = Counted()
+    for fd, size in _each(paths):
+        counted.add(fd, size)
+    return counted
+
+
+def evict(paths):
+    """What was written lately must be on storage before it can leave memory."""
+    for fd, size in _each(paths):
+        os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)
+        left = Counted()
+        left.add(fd, size)
+        if left.resident > 0:
+            try:
+                os.fdatasync(fd)
+            except OSError:
+                continue
+            os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)
+
+
+def read(paths):
+    """All of them, as a program does that reads files; how many bytes there were."""
+    total = 0
+    for path in paths:
+        try:
+            fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        except OSError:
+            continue
+        try:
+            total += _read_all(fd)
+        finally:
+            os.close(fd)
+    return total
+
+
+def _read_all(fd):
+    total, want = 0, max(min(os.fstat(fd).st_size + 1, _CHUNK), 4096)
+    while True:
+        got = len(os.read(fd, want))
+        if got == 0:
+            return total
+        total += got

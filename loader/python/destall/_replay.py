@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Batches that are delivered again, and again, as if they were new: each time a
+fresh structure over memory that is copied when it is written to, for jobs pop keys
+and normalise in place.  Together they are larger than the last-level cache, so that
+they come from memory, as new ones do.  Runs in the main process of a job.
+"""
+
+import copy
+import ctypes
+import glob
+import mmap
+import os
+
+from . import _payload
+
+_LEAST, _MOST = 2, 64                   # batches
+_MOST_BYTES = 512 << 20
+_GUESS_CACHE = 32 << 20
+
+
+def _cache_bytes():
+    """Of the last level."""
+    sizes = [_GUESS_CACHE]
+    for path in glob.glob("/sys/devices/system/cpu/cpu0/cache/index*/size"):
+        try:
+            with open(path) as f:
+                text = f.read().strip()
+            sizes.append(int(text[:-1]) << {"K": 10, "M": 20}[text[-1]])
+        except (OSError, ValueError, KeyError, IndexError):
+            continue
+    return max(sizes)
+
+
+def _free_bytes():
+    with open("/proc/meminfo") as f:
+        for line in f:
+            if line.startswith("MemAvailable:"):
+                return int(line.split()[1]) << 10
+    return 0
+
+
+class _Kept:
+    """A batch in a file of memory."""
+
+    def __init__(self, batch):
+        packed = _payload.Packed(batch)
+        self.size = packed.size
+        self.fd = os.memfd_create("destall-replay", os.MFD_CLOEXEC)
+        try:
+            os.ftruncate(self.fd, self.size)
+            room = mmap.mmap(self.fd, self.size)
+            packed.write(ctypes.addressof(ctypes.c_char.from_buffer(room)), 0)
+        except BaseException:
+            os.close(self.fd)
+            raise
+
+    def fresh(self, is_touched):
+        """is_touched: its pages are there already, as in a batch that this process has made."""
+        room = mmap.mmap(self.fd, self.size, mmap.MAP_PRIVATE)
+        if is_touched:
+            return copy.deepcopy(_payload.unpack(_address(room), self.size, lambda: room)[0])
+        return _payload.unpack(_address(room), self.size, lambda: room)[0]
+
+
+def _address(room):
+    return ctypes.addressof(ctypes.c_char.from_buffer(room))
+
+
+class _Same:
+    """A batch that cannot be taken apart."""
+
+    size = 0
+
+    def __init__(self, batch):
+        self.batch = batch
+
+    def fresh(self, _is_touched):
+        try:
+            return copy.deepcopy(self.batch)
+        except Exception:
+            return self.batch
+
+
+class Ring:
+    def __init__(self, pinned=None):
+        self._kept, self._samples, self._at = [], [], 0
+        self._bytes = 0
+        self._pin = pinned
+        self._want = min(2 * _cache_bytes(), _MOST_BYTES, max(_free_bytes() // 8, 1))
+        self.why_same = None    # why a batch is not a fresh one each time
+
+    @property
+    def is_full(self):
+        nr = len(self._kept)
+        return nr >= _MOST or nr >= _LEAST and self._bytes >= self._want
+
+    def __len__(self):
+        return len(self._kept)
+
+    def add(self, batch, samples):
+        if self.is_full:
+            return
+        try:
+            kept = _Kept(batch)
+        except (_payload.NotShareable, OSError, ValueError) as e:
+            self.why_same = str(e)
+            kept = _Same(batch)
+        self._kept.append(kept)
+        self._samples.append(samples)
+        self._bytes += kept.size
+
+    def next(self, is_touched):
+        """(a batch, its samples)"""
+        i = self._at % len(self._kept)
+        self._at += 1
+        batch = self._kept[i].fresh(is_touched)
+        return (self._pin(batch) if self._pin is not None else batch), self._samples[i]

@@ -1,0 +1,369 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A training loader that follows a schedule: what it delivers in each block, and
+how.  Runs in the main process of a job that is profiled.
+
+A block begins with nothing in work and ends so: no batch of one is made in another,
+and files can be brought into memory or out of it between them.  An epoch never has
+more batches than it would have had.
+"""
+
+import collections
+import ctypes
+import itertools
+import multiprocessing
+import os
+import signal
+import sys
+import threading
+import time
+
+import torch
+
+from torch.utils.data import _utils
+
+from . import _journal, _meter, _pages, _private, _replay, _schedule
+from ._journal import journal
+
+_ARRANGED = {_schedule.CACHED, _schedule.COLD, _schedule.RAW_COLD, _schedule.RAW_CACHED,
+             _schedule.ALONE, _schedule.REPLAY_BUSY}    # whose files are brought into a state
+_PATIENCE_S = 10.0      # with the command, before it is left without its word
+
+
+def is_ready(iterator):
+    """The next batch is there already; of one with workers."""
+    known = iterator._task_info.get(iterator._rcvd_idx)
+    return known is not None and (len(known) == 2 or not iterator._data_queue.empty())
+
+
+class Steer:
+    def __init__(self, schedule, iterator, loader, number):
+        self.schedule, self.loader, self.number = schedule, loader, number
+        self.workers = iterator._num_workers
+        self.is_iterable = _meter.is_iterable(iterator)
+        self.fresh = iterator._sampler_iter     # the loader's own
+        self.tickets = collections.deque()      # that may be sent now
+        self.lists, self.files = [], []         # of the set: indices, and files of each batch
+        self.set_bytes = 0
+        self.ring = _replay.Ring(self._pin(iterator))
+        self.block = None                       # that is under way
+        self.at = 0                             # the number of the next
+        self.done = 0                           # batches of this block that were delivered
+        self.busy = None                        # what workers make meanwhile
+        self._deliver = {
+            _schedule.ACTUAL: self._next_made, _schedule.CACHED: self._next_made,
+            _schedule.COLD: self._next_made, _schedule.REPLAY: self._next_replayed,
+            _schedule.REPLAY_BUSY: self._next_busy}
+        self._begin_by = {
+            _schedule.SET: self._choose, _schedule.ACTUAL: self._begin_actual,
+            _schedule.CACHED: self._begin_set, _schedule.COLD: self._begin_set,
+            _schedule.RAW_COLD: self._read_alone, _schedule.RAW_CACHED: self._read_alone,
+            _schedule.ALONE: self._make_alone, _schedule.REPLAY: self._begin_nothing,
+            _schedule.REPLAY_BUSY: self._begin_busy}
+
+    @staticmethod
+    def _pin(iterator):
+        if not iterator._pin_memory:
+            return None
+        return lambda batch: _utils.pin_memory.pin_memory(batch, iterator._pin_memory_device)
+
+    # --- in the place of a sampler's iterator ---
+
+    def take(self, iterator):
+        """The iterator gets its index lists from here; what is in work comes first."""
+        self.fresh = iterator._sampler_iter
+        iterator._sampler_iter = self
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        if not self.tickets:
+            raise StopIteration
+        return self.tickets.popleft()
+
+    def may_send(self):
+        return bool(self.tickets)
+
+    # --- the machinery of PyTorch ---
+
+    def in_work(self, iterator):
+        return iterator._send_idx - iterator._rcvd_idx if self.workers else len(self.tickets)
+
+    def _send(self, iterator):
+        """As many as the loader has ahead."""
+        if self.workers:
+            room = iterator._prefetch_factor * self.workers - self.in_work(iterator)
+            for _ in range(min(room, len(self.tickets))):
+                iterator._try_put_index()
+
+    # --- blocks ---
+
+    def next(self, plain, iterator, batches_left):
+        """(a batch, its samples, its block, its number there); batches_left: of the epoch, or
+        None."""
+        while True:
+            if self.schedule.leave == _schedule.ASKED:
+                self.leave(_journal.LEFT_ASKED)
+            if self.block is None:
+                if self.in_work(iterator) > 0:
+                    return plain(iterator), 0, _journal.NO_BLOCK, 0
+                if not self._begin(plain, iterator, batches_left):
+                    return None
+                continue
+            if self.done < self.block.batches:
+                batch, samples = self._deliver[self.block.kind](plain, iterator)
+                self.done += 1
+                return batch, samples, self.block.number, self.done - 1
+            self._end(plain, iterator)
+
+    def _begin(self, plain, iterator, batches_left):
+        """False: the epoch is to end."""
+        block = self.schedule.block(self.at)
+        if block is None:
+            self.leave(_journal.LEFT_ASKED)
+        if block.kind == _schedule.END:
+            if self.schedule.continues:
+                return False
+            self.leave(_journal.LEFT_END)
+        if block.kind in _schedule.DELIVERS and batches_left is not None and \
+                block.batches > batches_left:
+            if self.schedule.passes_epochs:
+                return False
+            self.leave(_journal.LEFT_EPOCH)
+        self.at += 1
+        self.block, self.done = block, 0
+        self._synchronize()
+        self._begin_by.get(block.kind, self._begin_nothing)(plain, iterator)
+        if block.kind not in _schedule.DELIVERS:
+            self._end(plain, iterator)
+        return True
+
+    def _start_clock(self):
+        journal.put(_journal.BLOCK, self.number, self.block.number, self.block.kind,
+                    time.monotonic_ns())
+
+    def _end(self, plain, iterator):
+        self._synchronize()
+        end = time.monotonic_ns()
+        if self.block.kind == _schedule.REPLAY_BUSY:
+            self.busy = None
+            self._drop_all(plain, iterator)
+        if self.block.kind in _ARRANGED:
+            self._count_pages(1)
+        journal.put(_journal.BLOCK_END, self.number, self.block.number, self.block.kind, end,
+                    self.done)
+        self.block = None
+
+    @staticmethod
+    def _synchronize():
+        """At the borders of blocks only, and of a device that the program uses."""
+        if torch.cuda.is_initialized():
+            torch.cuda.synchronize()
+
+    # --- the set of samples ---
+
+    def _draw(self, count):
+        return list(itertools.islice(self.fresh, count))
+
+    def _ticket(self, kind, i):
+        """Of the set."""
+        ticket = _meter.Ticket(kind, self.block.number, self.lists[i])
+        ticket.files = self.files[i] if kind == _meter.READ else ()
+        return ticket
+
+    def set_tickets(self, count, kind=_meter.MAKE):
+        tickets = [self._ticket(kind, i % len(self.lists)) for i in range(count)]
+        for ticket in tickets[:max(self.workers, 1)]:
+            ticket.is_again = True
+        return tickets
+
+    def _choose(self, plain, iterator):
+        """Fresh batches: the files that they open are noted, and are in memory after it."""
+        self.lists = self._draw(self.block.batches)
+        self.files = [()] * len(self.lists)
+        if not self.lists:
+            self.leave(_journal.LEFT_EPOCH)
+        self.tickets.extend(self.set_tickets(len(self.lists)))
+        for ticket in self.tickets:
+            ticket.is_traced = ticket.wants_files = True
+        self._start_clock()
+        is_cut = False
+        for i in range(len(self.lists)):
+            made = self._pull(plain, iterator)
+            self.files[i] = sorted({f.path for f in made.files})
+            is_cut = is_cut or made.is_cut
+            self.ring.add(made.batch, _meter.count(self.lists[i]))
+            self.set_bytes += sum({f.path: f.size for f in made.files}.values())
+        self._tell_set(is_cut)
+
+    def _tell_set(self, is_cut):
+        samples = sum(map(_meter.count, self.lists))
+        unknown = sum(_meter.count(l) for l, f in zip(self.lists, self.files) if not f)
+        journal.put(_journal.SET, self.number, len(self.lists), samples,
+                    sum(map(len, self.files)), self.set_bytes, unknown, text=self._folder())
+        if is_cut:
+            journal.note("a batch opens more files than could be noted: some are left out")
+        if self.ring.why_same is not None:
+            journal.note("replayed batches are copies, for they cannot be taken apart: %s",
+                         self.ring.why_same)
+
+    def _folder(self):
+        files = self._all_files(len(self.files))
+        return os.path.commonpath([os.path.dirname(f) for f in files]) if files else ""
+
+    def _all_files(self, count):
+        return sorted({path for files in self.files[:count] for path in files})
+
+    def _arrange(self, is_cold):
+        """Before a block: its files in memory, or out of it."""
+        files = self._all_files(self.block.batches)
+        if is_cold:
+            _pages.evict(files)
+        else:
+            _pages.read(files)
+        self._count_pages(0)
+
+    def _count_pages(self, when):
+        counted = _pages.count(self._all_files(self.block.batches))
+        journal.put(_journal.PAGES, self.number, self.block.number, when, counted.pages,
+                    counted.resident, counted.untold)
+
+    # --- batches from the loader ---
+
+    def _pull(self, plain, iterator):
+        self._send(iterator)
+        return plain(iterator)
+
+    def _begin_nothing(self, plain, iterator):
+        self._start_clock()
+
+    def _begin_actual(self, plain, iterator):
+        lists = self._draw(self.block.batches)
+        if len(lists) < self.block.batches:
+            self.leave(_journal.LEFT_EPOCH)
+        for indices in lists:
+            ticket = _meter.Ticket(_meter.MAKE, self.block.number, indices)
+            ticket.is_fresh = ticket.is_traced = True
+            self.tickets.append(ticket)
+        self.counts = collections.deque(map(_meter.count, lists))
+        self._start_clock()
+        self._send(iterator)
+
+    def _begin_set(self, plain, iterator):
+        self._arrange(self.block.kind == _schedule.COLD)
+        tickets = self.set_tickets(self.block.batches)
+        self.tickets.extend(tickets)
+        self.counts = collections.deque(_meter.count(t.indices) for t in tickets)
+        self._start_clock()
+        self._send(iterator)
+
+    def _next_made(self, plain, iterator):
+        return plain(iterator), self.counts.popleft()
+
+    # --- without the loader ---
+
+    def _next_replayed(self, plain, iterator):
+        return self.ring.next(self.workers == 0)
+
+    # --- without it, while it works ---
+
+    def _begin_busy(self, plain, iterator):
+        self._arrange(False)
+        self.busy = itertools.cycle(range(len(self.lists)))
+        self._refill(iterator)
+        self._start_clock()
+
+    def _refill(self, iterator):
+        if self.workers:
+            while len(self.tickets) < self.workers:
+                self.tickets.append(self._ticket(_meter.MAKE, next(self.busy)))
+            self._send(iterator)
+
+    def _next_busy(self, plain, iterator):
+        """Batches that are there are taken, as the job would, and thrown away."""
+        begin = time.monotonic_ns()
+        if self.workers and is_ready(iterator):
+            self._refill(iterator)
+            batch = plain(iterator)     # it is freed behind the clock, as in a loop
+            journal.put(_journal.READY, self.number, self.block.number, begin,
+                        time.monotonic_ns())
+            del batch
+        return self.ring.next(self.workers == 0)
+
+    def _drop_all(self, plain, iterator):
+        self.tickets.clear()
+        while self.in_work(iterator) > 0:
+            plain(iterator)
+
+    # --- without the job ---
+
+    def _read_alone(self, plain, iterator):
+        """By as many readers as the loader has."""
+        self._arrange(self.block.kind == _schedule.RAW_COLD)
+        count = min(self.block.batches, len(self.lists))
+        self.tickets.extend(self.set_tickets(count, _meter.READ))
+        samples = sum(_meter.count(t.indices) for t in self.tickets)
+        begin = time.monotonic_ns()
+        total = sum(self._pull(plain, iterator).bytes for _ in range(count))
+        journal.put(_journal.READ, self.number, self.block.number, begin, time.monotonic_ns(),
+                    sum(map(len, self.files[:count])), total, samples, max(self.workers, 1))
+
+    def _make_alone(self, plain, iterator):
+        """The first batch of each worker is before the clock."""
+        self._arrange(False)
+        if self.block.workers not in (0, self.workers):
+            if not self.is_iterable:
+                _private.run(self, self.block)
+            return
+        self.tickets.extend(self.set_tickets(self.block.batches))
+        counts = [_meter.count(t.indices) for t in self.tickets]
+        self.time_alone(lambda: self._pull(plain, iterator), counts, self.workers)
+
+    def time_alone(self, pull, counts, workers):
+        first = max(workers, 1)
+        for _ in counts[:first]:
+            pull()
+        begin = time.monotonic_ns()
+        for _ in counts[first:]:
+            pull()
+        journal.put(_journal.ALONE, self.number, self.block.number, begin, time.monotonic_ns(),
+                    sum(counts[first:]), workers, 0, len(counts) - first)
+
+    # --- the end ---
+
+    def leave(self, why):
+        leave(self.schedule, why)
+
+
+def leave(schedule, why):
+    """At once: no validation, checkpoint, `finally` or atexit of the job comes after it."""
+    journal.put(_journal.LEFT, 0, time.monotonic_ns(), why)
+    if schedule is not None and why != _journal.LEFT_ALONE:
+        schedule.await_leave(_PATIENCE_S)
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except Exception:
+            pass
+    ctypes.CDLL(None).fflush(None)
+    for child in multiprocessing.active_children():
+        try:
+            os.kill(child.pid, signal.SIGKILL)
+        except OSError:
+            pass
+    os._exit(0)
+
+
+_before = None          # what the program does about Ctrl-C
+
+
+def leave_on_interrupt(schedule):
+    """Ctrl-C ends the measuring, and not by way of what the program does then."""
+    global _before
+    if threading.current_thread() is threading.main_thread():
+        _before = signal.signal(signal.SIGINT, lambda *_: leave(schedule, _journal.LEFT_ASKED))
+
+
+def give_interrupt_back():
+    if _before is not None and threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, _before)
