@@ -142,6 +142,9 @@ say_nothing(const struct conduct *c)
 	else if (f->nr_loaders == 0)
 		say("profile: the program has used no PyTorch data loader: there "
 		    "is nothing to measure");
+	else if (facts_training(f) != NULL)
+		say("profile: an epoch has too few batches for a block: "
+		    "--pass-epochs goes on past its end");
 	else
 		say("profile: no loader was seen to train: the job ended, or "
 		    "iterates too few batches");

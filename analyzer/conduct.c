@@ -22,17 +22,25 @@
 
 #define AHEAD		2u	/* blocks that are planned before they begin */
 #define LEAVE_NS	(5 * NS_PER_S)	/* that a job may take to its next batch */
+#define LATE_NS		(2 * NS_PER_S)
 #define STARTS_MOST	50u
+#define STARTS_EMPTY	2u	/* that showed nothing: no more are tried */
 #define MARKED_PARTS	3u	/* of the time, for each run that is only marked */
 
 /*--- what the job is -----------------------------------------------------*/
 
+/* Batches of an epoch for blocks: not those that are in work when it begins, nor,
+ * where its end is not passed, those with which the loader was recognised. */
 static uint64_t
-count_used(const struct facts *f)
+find_room(const struct conduct *c, const struct fact_loader *l)
 {
-	const struct fact_loader *l = facts_training(f);
+	uint64_t gone = c->job.prefetch * c->job.workers;
 
-	return l != NULL ? l->given : 0;
+	if (!c->options->pass_epochs)
+		gone += l->given;
+	if (l->batches == 0)
+		return 0;
+	return l->batches > gone ? l->batches - gone : 1;
 }
 
 static void
@@ -48,13 +56,7 @@ learn_job(struct conduct *c)
 	c->job.is_iterable = (l->flags & LOADER_ITERABLE) != 0;
 	c->job.cores = cpus_granted("/");
 	c->job.batch_s = s * (double)c->job.batch_size;
-	c->job.room = 0;
-	if (l->batches > 0 && !c->options->pass_epochs) {
-		uint64_t gone = count_used(&c->facts) +
-		    c->job.prefetch * c->job.workers;
-
-		c->job.room = l->batches > gone ? l->batches - gone : 1;
-	}
+	c->job.room = find_room(c, l);
 }
 
 /* What was told of the set: its files are what can be read and evicted. */
@@ -198,6 +200,19 @@ end_now(struct conduct *c)
 	tree_end();
 }
 
+/* The time is long over, and the block that is on does not end. */
+static void
+end_late(struct conduct *c)
+{
+	uint64_t most_ns = c->options->for_ns + c->options->for_ns / 4 + LATE_NS;
+
+	if (c->is_asked || c->trains_ns == 0 || measured_ns(c) < most_ns)
+		return;
+	c->is_asked = true;
+	c->leaving_ns = clock_now_ns();
+	folder_leave(&c->folder, LEAVE_ASKED);
+}
+
 /* The user has asked, and the job does not come to its next batch. */
 static bool
 is_slow(const struct conduct *c)
@@ -279,6 +294,8 @@ steer(struct conduct *c)
 		end_start(c);
 	else if (is_slow(c) || is_marked_enough(c))
 		end_now(c);
+	else if (!c->is_done)
+		end_late(c);
 	if (!c->is_done)
 		conduct_show(c, measured_ns(c));
 }
@@ -368,7 +385,8 @@ is_to_go_on(const struct conduct *c)
 		    c->facts.processes[i].why == LEFT_EPOCH)
 			return c->has_ended && !c->is_asked &&
 			    c->measured_ns < c->options->for_ns &&
-			    c->starts < STARTS_MOST;
+			    c->starts < (c->measured.nr > 0 ? STARTS_MOST :
+			    STARTS_EMPTY);
 	}
 	return false;
 }

@@ -84,7 +84,7 @@ steps_for(const struct planner *p)
 }
 
 /* What an epoch has room for, in whole bunches: a quarter of it at the most, so
- * that several blocks find a place. */
+ * that several blocks find a place; all of it, where that is too little. */
 static uint32_t
 fit(const struct planner *p, uint32_t batches, uint64_t multiple)
 {
@@ -92,9 +92,9 @@ fit(const struct planner *p, uint32_t batches, uint64_t multiple)
 
 	if (p->job.room == 0 || batches <= most)
 		return batches;
+	if (most < BUNCHES_LEAST * multiple)
+		most = p->job.room;
 	most = most / multiple * multiple;
-	if (most < 2 * multiple)
-		most = p->job.room / multiple * multiple;
 	return (uint32_t)(most < batches && most > 0 ? most : batches);
 }
 

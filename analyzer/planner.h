@@ -24,8 +24,7 @@
 
 struct planner_job {
 	uint64_t	workers, prefetch, batch_size;
-	uint64_t	room;		/* batches that an epoch has behind those with
-					 * which the loader was recognised; 0: not
+	uint64_t	room;		/* batches that an epoch has for blocks; 0: not
 					 * known */
 	uint64_t	cores;		/* more workers are not tried */
 	bool		is_iterable;

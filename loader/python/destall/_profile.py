@@ -11,6 +11,8 @@ import sys
 import threading
 import time
 
+import torch
+
 from torch.utils.data import dataloader as _loaders
 
 from . import _job, _journal, _live, _meter, _private, _schedule, _steer, _training
@@ -54,8 +56,10 @@ def _length(thing):
 
 
 def _note(loader):
-    """Its number."""
+    """Its number; one that was made anew for another epoch has that of the one before."""
     with _lock:
+        if loader not in _known and _is_made_anew(loader):
+            _known[loader] = _steered.number
         if loader not in _known:
             _known[loader] = next(_numbers)
             _tell(loader, _known[loader])
@@ -96,7 +100,8 @@ class _Seen:
 
     def __init__(self, loader, number):
         self.loader, self.number = loader, number
-        self.watch, self.live = _training.Watch(), _live.Batches(number)
+        self.watch = _training.Watch(_length(getattr(loader, "_index_sampler", ())))
+        self.live = _live.Batches(number)
         self.batches = 0                # that were delivered of this epoch
 
     def begin_again(self):
@@ -221,13 +226,22 @@ def _may_recognise():
 
 
 def _is_next_epoch(seen):
-    """Of the loader that is steered."""
-    return _steered is not None and seen.steer is None and not seen.is_done and \
-        _steered.loader is seen.loader
+    """Of the loader that is steered, or of one that a program has made anew."""
+    return seen.steer is None and not seen.is_done and _is_made_anew(seen.loader)
+
+
+def _is_made_anew(loader):
+    return _steered is not None and _schedule_now.passes_epochs and torch.is_grad_enabled() and \
+        isinstance(loader, _loaders.DataLoader) and _kind_of(_steered.loader) == _kind_of(loader)
+
+
+def _kind_of(loader):
+    return type(loader.dataset), loader.batch_size, loader.num_workers, \
+        type(getattr(loader, "sampler", None)), _length(loader)
 
 
 def _take(seen, iterator):
-    seen.steer = _steered
+    seen.steer, _steered.loader = _steered, seen.loader
     _steered.take(iterator)
 
 

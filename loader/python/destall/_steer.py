@@ -41,6 +41,7 @@ class Steer:
         self.workers = iterator._num_workers
         self.is_iterable = _meter.is_iterable(iterator)
         self.fresh = iterator._sampler_iter     # the loader's own
+        self.sampler = iterator._index_sampler
         self.tickets = collections.deque()      # that may be sent now
         self.lists, self.files = [], []         # of the set: indices, and files of each batch
         self.set_bytes = 0
@@ -70,7 +71,7 @@ class Steer:
 
     def take(self, iterator):
         """The iterator gets its index lists from here; what is in work comes first."""
-        self.fresh = iterator._sampler_iter
+        self.fresh, self.sampler = iterator._sampler_iter, iterator._index_sampler
         iterator._sampler_iter = self
 
     def __iter__(self):
@@ -163,7 +164,12 @@ class Steer:
     # --- the set of samples ---
 
     def _draw(self, count):
-        return list(itertools.islice(self.fresh, count))
+        """Fresh ones, as long as there are any: the set has taken some of the epoch's."""
+        lists = list(itertools.islice(self.fresh, count))
+        if len(lists) < count:
+            self.fresh = iter(self.sampler)
+            lists += itertools.islice(self.fresh, count - len(lists))
+        return lists
 
     def _ticket(self, kind, i):
         """Of the set."""

@@ -6,7 +6,9 @@ import gc
 
 import torch
 
-EVERY = 5               # batches, after which it is looked at
+_EVERY = 5              # batches, after which it is looked at,
+_EVERY_SHORT = 2        # of an epoch that has less than
+_SHORT = 60
 
 
 def _optimizers():
@@ -20,9 +22,10 @@ def _versions(optimizers):
 
 
 class Watch:
-    """Of one iteration."""
+    """Of one iteration, of so many batches; 0: not known."""
 
-    def __init__(self):
+    def __init__(self, batches=0):
+        self._every = _EVERY_SHORT if 0 < batches < _SHORT else _EVERY
         self._batches = 0
         self._optimizers = self._before = None
 
@@ -30,7 +33,7 @@ class Watch:
         """At each batch: True once it is known.  With gradients, and if there is an optimizer, it
         has changed something since the last look."""
         self._batches += 1
-        if self._batches % EVERY != 0 or not torch.is_grad_enabled():
+        if self._batches % self._every != 0 or not torch.is_grad_enabled():
             return False
         if self._optimizers is None:
             self._optimizers = _optimizers()
