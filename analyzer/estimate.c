@@ -144,7 +144,9 @@ fill_cpu(struct result *r, const struct measured_list *l)
 	if (list == NULL)
 		say_no_memory();
 	for (size_t i = 0; i < l->nr; i++) {
-		if (l->list[i].cpu_s > 0)
+		/* Where the job runs; it is more behind reads from storage. */
+		if (l->list[i].cpu_s > 0 && (l->list[i].kind == BLOCK_CACHED ||
+		    l->list[i].kind == BLOCK_ACTUAL))
 			list[nr++] = (struct interval_block){ .samples = 1,
 			    .time_s = l->list[i].cpu_s,
 			    .cpu_s = l->list[i].cpu_s };

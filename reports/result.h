@@ -118,7 +118,7 @@ struct result {
 	struct figure rate[RATES];
 	struct figure share[SHARES];
 	struct figure handover_ms_per_batch;
-	struct figure cpu_ms_per_sample;	/* of all processes of the job */
+	struct figure cpu_ms_per_sample;	/* of making a sample, while the job runs */
 
 	struct result_job job;
 

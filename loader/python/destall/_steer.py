@@ -21,11 +21,12 @@ import torch
 
 from torch.utils.data import _utils
 
-from . import _journal, _meter, _pages, _private, _replay, _schedule
+from . import _journal, _meter, _pages, _private, _replay, _schedule, _trace
 from ._journal import journal
 
 _ARRANGED = {_schedule.CACHED, _schedule.COLD, _schedule.RAW_COLD, _schedule.RAW_CACHED,
              _schedule.ALONE, _schedule.REPLAY_BUSY}    # whose files are brought into a state
+_ALL = 0.995            # of the pages: all of them, but for what the kernel has dropped since
 _PATIENCE_S = 10.0      # with the command, before it is left without its word
 
 
@@ -45,6 +46,7 @@ class Steer:
         self.tickets = collections.deque()      # that may be sent now
         self.lists, self.files = [], []         # of the set: indices, and files of each batch
         self.set_bytes = 0
+        self.found = _pages.Counted()           # of its files, as they were found
         self.ring = _replay.Ring(self._pin(iterator))
         self.block = None                       # that is under way
         self.at = 0                             # the number of the next
@@ -200,7 +202,21 @@ class Steer:
             is_cut = is_cut or made.is_cut
             self.ring.add(made.batch, _meter.count(self.lists[i]))
             self.set_bytes += sum({f.path: f.size for f in made.files}.values())
+            self._note_found(made.files)
         self._tell_set(is_cut)
+
+    def _note_found(self, files):
+        for f in files:
+            self.found.pages += f.pages
+            if f.resident == _trace.NOT_TOLD:
+                self.found.untold += f.pages
+            else:
+                self.found.resident += f.resident
+
+    @property
+    def all_is_there(self):
+        """In memory, before we had a hand in it: then nothing has to be put back."""
+        return self.found.untold == 0 and self.found.resident >= _ALL * self.found.pages
 
     def _tell_set(self, is_cut):
         samples = sum(map(_meter.count, self.lists))
@@ -249,8 +265,11 @@ class Steer:
             self.leave(_journal.LEFT_EPOCH)
         for indices in lists:
             ticket = _meter.Ticket(_meter.MAKE, self.block.number, indices)
-            ticket.is_fresh = ticket.is_traced = True
+            ticket.is_fresh, ticket.is_traced = True, not self.all_is_there
             self.tickets.append(ticket)
+        if self.all_is_there:
+            journal.put(_journal.PAGES, self.number, self.block.number, 0, self.found.pages,
+                        self.found.resident, 0)
         self.counts = collections.deque(map(_meter.count, lists))
         self._start_clock()
         self._send(iterator)
