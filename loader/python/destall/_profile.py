@@ -183,18 +183,33 @@ def next_data(plain, self):
     if _is_next_epoch(seen):
         _take(seen, self)
     asked, used = time.monotonic_ns(), time.process_time_ns()
+    tell_last()
     if seen.steer is not None:
         batch, samples, block, number = _next_steered(plain, self, seen)
     else:
         batch = plain(self)
         samples, block, number = 0, _journal.NO_BLOCK, seen.batches
     seen.batches += 1
-    given = time.monotonic_ns()
-    journal.put(_journal.STEP, seen.number, block, number, asked, given,
-                samples or _samples(seen.loader), used, time.process_time_ns())
     if _may_recognise() and seen.watch.is_training():
         _recognise(seen, self)
+    _keep_last(seen.number, block, number, asked, samples or _samples(seen.loader), used)
     return batch
+
+
+_last = []              # the batch that was given last, of this process
+
+
+def _keep_last(loader, block, number, asked, samples, used):
+    """It is told when the next is asked for: the time of telling is not the job's."""
+    cpu = time.process_time_ns()
+    _last[:] = loader, block, number, asked, time.monotonic_ns(), samples, used, cpu
+
+
+def tell_last():
+    if _last:
+        loader, block, number, asked, given, samples, used, cpu = _last
+        _last.clear()
+        journal.put(_journal.STEP, loader, block, number, asked, given, samples, used, cpu)
 
 
 def _next_watched(plain, self, seen):
@@ -252,6 +267,7 @@ def _recognise(seen, iterator):
         journal.note("the loader that trains cannot be steered: %s", why)
         return
     _steered = _steer.Steer(_schedule_now, iterator, seen.loader, seen.number)
+    _steer.before_leaving = tell_last
     _take(seen, iterator)
     _steer.leave_on_interrupt(_schedule_now)
     journal.put(_journal.TRAINS, seen.number, time.monotonic_ns())

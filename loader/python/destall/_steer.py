@@ -360,8 +360,13 @@ class Steer:
         leave(self.schedule, why)
 
 
+def before_leaving():
+    """What is still to be told (_profile.py)."""
+
+
 def leave(schedule, why):
     """At once: no validation, checkpoint, `finally` or atexit of the job comes after it."""
+    before_leaving()
     journal.put(_journal.LEFT, 0, time.monotonic_ns(), why)
     if schedule is not None and why != _journal.LEFT_ALONE:
         schedule.await_leave(_PATIENCE_S)
