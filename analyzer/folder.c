@@ -46,8 +46,11 @@ make_folder(struct folder *s, struct ds_err *err)
 	if (mkdtemp(s->path) == NULL)
 		return err_errno(err, "cannot make a folder %s", s->path);
 	s->dir = open(s->path, O_DIRECTORY | O_RDONLY | O_CLOEXEC);
-	if (s->dir < 0)
-		return err_errno(err, "%s", s->path);
+	if (s->dir < 0) {
+		(void)err_errno(err, "%s", s->path);
+		(void)rmdir(s->path);
+		return err->code;
+	}
 	return 0;
 }
 
@@ -110,8 +113,6 @@ folder_close(struct folder *s)
 		io_close(&s->lock);
 		io_close(&s->dir);
 	}
-	for (size_t i = 0; i < s->nr_files; i++)
-		io_close(&s->files[i].fd);
 	free(s->files);
 	*s = (struct folder){ .dir = -1, .lock = -1 };
 }
@@ -167,17 +168,13 @@ static void
 add_file(struct folder *s, const char *name)
 {
 	struct folder_file *p;
-	int fd;
 
-	fd = openat(s->dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	if (fd < 0)
-		return;
 	p = reallocarray(s->files, s->nr_files + 1, sizeof *p);
 	if (p == NULL)
 		say_no_memory();
 	s->files = p;
 	p += s->nr_files++;
-	*p = (struct folder_file){ .fd = fd };
+	*p = (struct folder_file){ 0 };
 	(void)snprintf(p->name, sizeof p->name, "%s", name);
 }
 
@@ -225,18 +222,34 @@ give(folder_record_f *each, void *arg, size_t process,
 	each(arg, process, r, text);
 }
 
+/* None is kept open: a job of many epochs has more workers, one after the other,
+ * than we may have descriptors. */
+static int
+open_file(const struct folder *s, const struct folder_file *f)
+{
+	struct stat st;
+
+	if (f->is_broken ||
+	    fstatat(s->dir, f->name, &st, AT_SYMLINK_NOFOLLOW) != 0 ||
+	    !S_ISREG(st.st_mode) || (uint64_t)st.st_size <= f->at)
+		return -1;
+	return openat(s->dir, f->name,
+	    O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+}
+
 static void
 read_file(struct folder *s, size_t i, folder_record_f *each, void *arg)
 {
 	unsigned char bytes[READ_AHEAD + JOURNAL_TEXT_MAX];
 	struct folder_file *f = &s->files[i];
+	int fd = open_file(s, f);
 	struct journal_record r;
-	int64_t taken = 1;
+	int64_t taken = fd >= 0;
 	ssize_t got;
 	size_t at;
 
 	while (!f->is_broken && taken > 0) {
-		got = pread(f->fd, bytes, sizeof bytes, (off_t)f->at);
+		got = pread(fd, bytes, sizeof bytes, (off_t)f->at);
 		taken = 0;
 		for (at = 0; got > 0 && (taken = measure(bytes + at,
 		    (size_t)got - at, &r)) > 0; at += (size_t)taken)
@@ -246,6 +259,7 @@ read_file(struct folder *s, size_t i, folder_record_f *each, void *arg)
 		s->nr_broken += f->is_broken;
 		taken = got == (ssize_t)sizeof bytes;	/* there is more */
 	}
+	io_close(&fd);
 }
 
 void

@@ -26,7 +26,6 @@
 
 struct folder_file {
 	char		name[64];
-	int		fd;
 	uint64_t	at;		/* read so far */
 	bool		is_broken;
 };
