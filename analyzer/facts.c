@@ -17,6 +17,7 @@
 
 #define MAX_PROCESSES	4096u
 #define MAX_LOADERS	1024u
+#define MAX_WORKERS	4096u	/* who goes through them all must end */
 
 /* Room for one more: it is doubled whenever the number is a power of two. */
 static void *
@@ -97,7 +98,8 @@ note_loader(struct facts *f, uint32_t process, const struct journal_record *r,
 	l = &f->loaders[f->nr_loaders++];
 	*l = (struct fact_loader){
 		.process = process, .loader = r->loader,
-		.batch_size = r->word[0], .workers = r->word[1],
+		.batch_size = r->word[0],
+		.workers = r->word[1] < MAX_WORKERS ? r->word[1] : MAX_WORKERS,
 		.prefetch = r->word[2], .batches = r->word[3],
 		.samples = r->word[4], .flags = r->word[5],
 	};
