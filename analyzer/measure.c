@@ -258,14 +258,24 @@ is_replay(enum block_kind kind)
 static bool
 has_ended(const struct facts *f, uint64_t block)
 {
-	struct steps s = { 0 };
-
 	for (uint32_t i = 0; i < f->nr_processes; i++) {
+		struct steps s = { 0 };
+
 		if (f->processes[i].trains != 0 &&
 		    !find_borders(&s, f, i, block))
 			return false;
 	}
 	return true;
+}
+
+/* From when to when any rank was in it. */
+static void
+widen(struct measured *m, uint64_t begin_ns, uint64_t end_ns)
+{
+	if (m->begin_ns == 0 || begin_ns < m->begin_ns)
+		m->begin_ns = begin_ns;
+	if (end_ns > m->end_ns)
+		m->end_ns = end_ns;
 }
 
 /* What a rank was given in a block; false: nothing that counts. */
@@ -286,10 +296,7 @@ add_rank(struct measured *m, struct measured_list *l, const struct facts *f,
 		add_replayed(&p, l, &s);
 	else
 		add_made(&p, l, &s, known->workers);
-	if (m->begin_ns == 0 || s.begin_ns < m->begin_ns)
-		m->begin_ns = s.begin_ns;
-	if (s.end_ns > m->end_ns)
-		m->end_ns = s.end_ns;
+	widen(m, s.begin_ns, s.end_ns);
 	steps_fini(&s);
 	if (p.s <= 0 || p.samples <= 0)
 		return false;
@@ -299,6 +306,7 @@ add_rank(struct measured *m, struct measured_list *l, const struct facts *f,
 	m->batches += p.batches;
 	m->job_cpu_s += p.cpu_s;
 	m->is_disturbed |= p.is_disturbed;
+	m->ranks++;
 	return true;
 }
 
@@ -383,14 +391,31 @@ add_alone(struct measured *m, const struct fact *p)
 	} else {
 		s = seconds(p->word[ALONE_BEGIN], p->word[ALONE_END]);
 		samples = (double)p->word[ALONE_SAMPLES];
-		m->workers += (uint32_t)p->word[ALONE_WORKERS];
+		/* Of each rank, as the job says how many it has. */
+		m->workers = (uint32_t)p->word[ALONE_WORKERS];
 	}
-	m->begin_ns = p->word[READ_BEGIN];
-	m->end_ns = p->word[READ_END];
+	widen(m, p->word[READ_BEGIN], p->word[READ_END]);
 	if (s > 0 && samples > 0) {
 		m->s_per_sample += samples / s;
 		m->samples += samples;
+		m->ranks++;
 	}
+}
+
+/* It has no beginning that is told: what counts has times of its own. */
+static bool
+has_ended_alone(const struct facts *f, uint64_t block)
+{
+	for (uint32_t i = 0; i < f->nr_processes; i++) {
+		struct steps s = { 0 };
+
+		if (f->processes[i].trains == 0)
+			continue;
+		(void)find_borders(&s, f, i, block);
+		if (s.end_ns == 0)
+			return false;
+	}
+	return true;
 }
 
 static bool
@@ -418,7 +443,8 @@ measure_one(struct measured *m, struct measured_list *l, const struct facts *f)
 	case BLOCK_RAW_COLD:
 	case BLOCK_RAW_CACHED:
 	case BLOCK_ALONE:
-		is_whole = add_all_alone(m, f);
+		is_whole = has_ended_alone(f, m->number) &&
+		    add_all_alone(m, f);
 		break;
 	default:
 		is_whole = has_ended(f, m->number);
@@ -453,11 +479,17 @@ add_block(struct measured_list *l, const struct facts *f, uint32_t start,
 {
 	struct measured m = { .kind = kind, .start = start,
 	    .number = (uint32_t)number, .handover_s = -1 };
+	struct measured_list cut = { 0 };
 	struct measured *p;
 
-	if (kind >= BLOCK_KINDS || !is_new(l, start, number) ||
-	    !measure_one(&m, l, f))
+	if (number >= SCHEDULE_BLOCKS || !is_new(l, start, number) ||
+	    !measure_one(&m, &cut, f))
 		return;
+	/* Only now: a block without a value is tried again. */
+	l->other_s += cut.other_s;
+	l->nr_other += cut.nr_other;
+	l->outlier_s += cut.outlier_s;
+	l->nr_outlier += cut.nr_outlier;
 	p = reallocarray(l->list, l->nr + 1, sizeof *p);
 	if (p == NULL)
 		say_no_memory();
@@ -493,7 +525,8 @@ measure_plain(const struct facts *f, double *samples, double *step_s)
 	for (uint32_t i = 0; i < f->nr_processes && s.nr == 0; i++) {
 		if (f->processes[i].trains == 0)
 			continue;
-		s.end_ns = f->processes[i].trains_ns;
+		steps_fini(&s);
+		s = (struct steps){ .end_ns = f->processes[i].trains_ns };
 		find_steps(&s, f, i, JOURNAL_NO_BLOCK);
 	}
 	if (s.nr > 0)

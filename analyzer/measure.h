@@ -32,7 +32,9 @@ struct measured {
 	enum block_kind kind;
 	uint32_t	number;		/* of the block */
 	uint32_t	start;		/* of the job, from 0 */
-	uint32_t	workers;	/* BLOCK_ALONE, reading: how many */
+	uint32_t	workers;	/* BLOCK_ALONE: of each rank; reading: how
+					 * many, all together */
+	uint32_t	ranks;		/* that count */
 	bool		is_disturbed;
 	uint64_t	begin_ns, end_ns;
 	double		samples, batches;	/* that count, of all ranks */

@@ -58,7 +58,8 @@ batch_seconds(const struct planner *p, const struct measured_list *l,
 {
 	for (size_t i = l->nr; i-- > 0;) {
 		if (l->list[i].kind == kind && l->list[i].s_per_sample > 0)
-			return l->list[i].s_per_sample *
+			/* Of one rank, beside which the others work. */
+			return l->list[i].s_per_sample * l->list[i].ranks *
 			    (double)p->job.batch_size;
 	}
 	return p->job.batch_s;
@@ -95,7 +96,9 @@ fit(const struct planner *p, uint32_t batches, uint64_t multiple)
 	if (most < BUNCHES_LEAST * multiple)
 		most = p->job.room;
 	most = most / multiple * multiple;
-	return (uint32_t)(most < batches && most > 0 ? most : batches);
+	if (most == 0)
+		most = p->job.room;	/* less than a bunch */
+	return (uint32_t)(most < batches ? most : batches);
 }
 
 static uint32_t
@@ -105,7 +108,7 @@ set_size(const struct planner *p)
 
 	if (n > SET_MOST)
 		n = (uint32_t)(SET_MOST / bunch(&p->job) * bunch(&p->job));
-	return n > 0 ? fit(p, n, bunch(&p->job)) : (uint32_t)bunch(&p->job);
+	return fit(p, n > 0 ? n : (uint32_t)bunch(&p->job), bunch(&p->job));
 }
 
 /*--- which ---------------------------------------------------------------*/
@@ -167,6 +170,8 @@ choose(const struct planner *p, const struct measured_list *l,
 	case BLOCK_REPLAY:
 	case BLOCK_REPLAY_BUSY:
 		out->batches = fit(p, steps_for(p), 1);
+		if (out->batches > STEPS)
+			out->batches -= out->batches % STEPS;
 		return true;
 	case BLOCK_RAW_COLD:
 	case BLOCK_RAW_CACHED:
