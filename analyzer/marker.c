@@ -139,12 +139,18 @@ static void
 look_at_file(struct marker *m)
 {
 	char bytes[CHUNK];
+	struct stat st;
 	ssize_t got;
 	int fd;
 
 	fd = open(m->choice.text, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	if (fd < 0)
 		return;
+	/* A program that begins its log anew. */
+	if (fstat(fd, &st) == 0 && st.st_size < m->at) {
+		m->at = 0;
+		m->len = 0;
+	}
 	while ((got = pread(fd, bytes, sizeof bytes, m->at)) > 0) {
 		m->at += got;
 		take(m, bytes, (size_t)got);
