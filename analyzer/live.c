@@ -58,6 +58,13 @@ find_loader(const struct facts *f, uint32_t process)
 	return found;
 }
 
+/* Where some processes train, only they count. */
+static bool
+counts(const struct facts *f, uint32_t process)
+{
+	return f->processes[process].trains != 0 || facts_ranks(f) == 0;
+}
+
 static void
 add_windows(struct sums *s, const struct facts *f, uint32_t process,
     uint32_t loader)
@@ -111,8 +118,9 @@ rate_of_windows(const struct facts *f, const struct sums *s, bool is_busy)
 		say_no_memory();
 	for (size_t i = 0; i < f->nr; i++) {
 		p = &f->list[i];
-		if (p->kind != JOURNAL_LIVE ||
-		    p->loader != find_loader(f, p->process))
+		if (p->kind != JOURNAL_LIVE || !counts(f, p->process) ||
+		    p->loader != find_loader(f, p->process) ||
+		    p->word[LIVE_END] <= p->word[LIVE_BEGIN])
 			continue;
 		time = to_s(p->word[LIVE_END] - p->word[LIVE_BEGIN]);
 		if (is_busy)
@@ -230,13 +238,6 @@ fill_job(struct result *r, const struct facts *f, uint32_t process,
 		j->prep_s = (s->made_cpu_s + s->made_kept_s) / s->made;
 		r->cpu_ms_per_sample = interval_exact(1e3 * j->prep_cpu_s);
 	}
-}
-
-/* Where some processes train, only they count. */
-static bool
-counts(const struct facts *f, uint32_t process)
-{
-	return f->processes[process].trains != 0 || facts_ranks(f) == 0;
 }
 
 bool
