@@ -278,7 +278,7 @@ mark_blocks(const struct facts *f, enum block_kind kind, bool *is_wanted)
 void
 estimate_workers(struct result *r, const struct facts *f)
 {
-	static bool actual[SCHEDULE_BLOCKS], cached[SCHEDULE_BLOCKS];
+	bool actual[SCHEDULE_BLOCKS] = { 0 }, cached[SCHEDULE_BLOCKS] = { 0 };
 	unsigned nr = r->job.workers > 0 ? (unsigned)r->job.workers : 1;
 	double all, prep;
 
