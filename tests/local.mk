@@ -117,8 +117,18 @@ unit_tests = \
 	%D%/unit_gen_threads \
 	%D%/unit_demo_group \
 	%D%/unit_demo_law \
+	%D%/unit_tree \
+	%D%/unit_folder \
+	%D%/unit_storage \
+	%D%/unit_facts \
+	%D%/unit_marker \
+	%D%/unit_measure \
+	%D%/unit_planner \
 	%D%/unit_interval \
 	%D%/unit_model \
+	%D%/unit_estimate \
+	%D%/unit_live \
+	%D%/unit_summary \
 	%D%/unit_verdict \
 	%D%/unit_fixes \
 	%D%/unit_doctor \
@@ -201,6 +211,12 @@ fullresult = %D%/harness/fullresult.c %D%/harness/fullresult.h
 %C%_unit_runstore_SOURCES = %D%/unit_runstore.c $(fullresult)
 %C%_unit_runstore_steps_SOURCES = %D%/unit_runstore_steps.c $(fullresult)
 %C%_unit_result_json_SOURCES = %D%/unit_result_json.c $(fullresult)
+told = %D%/harness/told.h
+%C%_unit_facts_SOURCES = %D%/unit_facts.c $(told)
+%C%_unit_measure_SOURCES = %D%/unit_measure.c $(told)
+%C%_unit_estimate_SOURCES = %D%/unit_estimate.c $(told)
+%C%_unit_live_SOURCES = %D%/unit_live.c $(told)
+%C%_unit_summary_SOURCES = %D%/unit_summary.c $(told)
 TESTS += $(unit_tests)
 endif
 

@@ -21,6 +21,7 @@ fuzz_targets = \
 	%D%/fuzz_stage \
 	%D%/fuzz_labels \
 	%D%/fuzz_ledger \
+	%D%/fuzz_journal \
 	%D%/fuzz_result \
 	%D%/fuzz_picture
 # end of fuzz_targets
@@ -54,6 +55,7 @@ turnhub = tests/harness/turnhub.c tests/harness/turnhub.h
 %C%_fuzz_stage_LDADD = $(fuzz_ldadd)
 %C%_fuzz_labels_LDADD = $(fuzz_ldadd)
 %C%_fuzz_ledger_LDADD = $(fuzz_ldadd)
+%C%_fuzz_journal_LDADD = $(fuzz_ldadd)
 %C%_fuzz_result_LDADD = $(fuzz_ldadd)
 
 # `make fuzz` keeps what it found new in %D%/new/NAME and an input that broke

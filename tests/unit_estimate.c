@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * unit_estimate.c: tests of analyzer/estimate.c.
+ */
+
+#include <config.h>
+
+#include "analyzer/estimate.h"
+
+#include <string.h>
+
+#include "tests/harness/told.h"
+
+#define MANY	32u
+
+static struct measured blocks[MANY];
+static struct measured_list list;
+
+static void
+start(uint64_t workers)
+{
+	told_init();
+	list = (struct measured_list){ .list = blocks };
+	result.job.workers = workers;
+	result.job.batch_size = 10;
+}
+
+static struct measured *
+add(enum block_kind kind, double rate)
+{
+	struct measured *m = &blocks[list.nr++];
+
+	assert_true(list.nr <= MANY);
+	*m = (struct measured){ .kind = kind, .number = (uint32_t)list.nr,
+	    .ranks = 1, .samples = 1000, .batches = 100,
+	    .s_per_sample = 1 / rate, .handover_s = -1, .resident = -1,
+	    .resident_after = -1 };
+	return m;
+}
+
+static void
+every_kind_is_its_own_rate(void **state)
+{
+	static const enum block_kind kinds[RATES] = { BLOCK_REPLAY,
+	    BLOCK_REPLAY_BUSY, BLOCK_ALONE, BLOCK_RAW_COLD, BLOCK_RAW_CACHED,
+	    BLOCK_CACHED, BLOCK_COLD, BLOCK_ACTUAL };
+
+	(void)state;
+	start(2);
+	estimate_rates(&result, &list, 2);
+	for (int i = 0; i < RATES; i++)
+		assert_false(result.rate[i].is_known);
+	for (int round = 0; round < 3; round++) {
+		for (int i = 0; i < RATES; i++)
+			add(kinds[i], 100 * (i + 1))->workers = 2;
+	}
+	estimate_rates(&result, &list, 2);
+	for (int i = 0; i < RATES; i++) {
+		assert_true(result.rate[i].is_known);
+		assert_near(result.rate[i].value, 100 * (i + 1));
+		assert_true(result.rate[i].low < result.rate[i].value);
+		assert_true(result.rate[i].high > result.rate[i].value);
+	}
+	assert_int_equal(result.nr_confessions, 0);
+	told_fini();
+}
+
+/* A rate is the inverse of the mean time, each block the same. */
+static void
+times_are_averaged_not_rates(void **state)
+{
+	(void)state;
+	start(0);
+	add(BLOCK_REPLAY, 100);
+	add(BLOCK_REPLAY, 300)->samples = 5;
+	estimate_rates(&result, &list, 0);
+	assert_near(result.rate[RATE_INGEST].value, 150);
+	told_fini();
+}
+
+static void
+the_loader_alone_by_its_workers(void **state)
+{
+	(void)state;
+	start(4);
+	add(BLOCK_ALONE, 100)->workers = 1;
+	add(BLOCK_ALONE, 400)->workers = 4;
+	add(BLOCK_ALONE, 200)->workers = 2;
+	add(BLOCK_ALONE, 100)->workers = 1;
+	blocks[1].cpu_s = 0.004;
+	add(BLOCK_CACHED, 50)->workers = 9;
+	estimate_rates(&result, &list, 4);
+	assert_near(result.rate[RATE_PREP].value, 400);
+	assert_int_equal(result.nr_alone, 3);
+	assert_int_equal(result.alone[0].workers, 1);
+	assert_near(result.alone[0].samples_per_s.value, 100);
+	assert_true(isnan(result.alone[0].cpu_ms_per_sample));
+	assert_near(result.alone[1].cpu_ms_per_sample, 4);
+	assert_near(result.alone[2].samples_per_s.value, 200);
+	told_fini();
+}
+
+static void
+disturbed_blocks_count_if_there_are_no_others(void **state)
+{
+	(void)state;
+	start(2);
+	add(BLOCK_CACHED, 100);
+	add(BLOCK_CACHED, 10)->is_disturbed = true;
+	add(BLOCK_ACTUAL, 70)->is_disturbed = true;
+	estimate_rates(&result, &list, 2);
+	assert_near(result.rate[RATE_LOADER_CACHED].value, 100);
+	assert_near(result.rate[RATE_ACTUAL].value, 70);
+	assert_int_equal(result.nr_confessions, 1);
+	assert_non_null(strstr(result.confessions[0],
+	    rate_names[RATE_ACTUAL]));
+	told_fini();
+}
+
+static void
+handing_over_is_nothing_without_workers(void **state)
+{
+	(void)state;
+	start(0);
+	estimate_rates(&result, &list, 0);
+	assert_true(result.handover_ms_per_batch.is_known);
+	assert_near(result.handover_ms_per_batch.value, 0);
+	told_fini();
+
+	start(2);
+	estimate_rates(&result, &list, 2);
+	assert_false(result.handover_ms_per_batch.is_known);
+	result.job.is_pipelined = true;
+	estimate_rates(&result, &list, 2);
+	assert_near(result.handover_ms_per_batch.value, 0);
+	add(BLOCK_REPLAY_BUSY, 10)->handover_s = 0.002;
+	add(BLOCK_REPLAY_BUSY, 10)->handover_s = 0.004;
+	estimate_rates(&result, &list, 2);
+	assert_near(result.handover_ms_per_batch.value, 3);
+	estimate_job(&result, &list);
+	assert_near(result.job.handover_s, 0.0003);
+	told_fini();
+}
+
+static void
+the_job_is_what_models_need(void **state)
+{
+	struct measured *m;
+
+	(void)state;
+	start(2);
+	estimate_job(&result, &list);
+	assert_near(result.job.prep_s, 0);
+	assert_near(result.job.fetch_s, 0);
+	assert_near(result.job.bytes_per_sample, 0);
+	assert_near(result.job.resident, -1);
+	m = add(BLOCK_CACHED, 100);
+	m->worker_s = 0.010;
+	m->cpu_s = 0.008;
+	add(BLOCK_COLD, 50)->worker_s = 0.025;
+	add(BLOCK_RAW_COLD, 70)->bytes = 5000;
+	add(BLOCK_ACTUAL, 60)->resident = 0.25;
+	add(BLOCK_ACTUAL, 60);
+	estimate_job(&result, &list);
+	assert_near(result.job.prep_s, 0.010);
+	assert_near(result.job.prep_cpu_s, 0.008);
+	assert_near(result.job.fetch_s, 0.015);
+	assert_near(result.job.bytes_per_sample, 5);
+	assert_near(result.job.resident, 0.25);
+	/* What it takes alone is told better by itself. */
+	m = add(BLOCK_ALONE, 90);
+	m->workers = 2;
+	m->worker_s = 0.009;
+	estimate_job(&result, &list);
+	assert_near(result.job.prep_s, 0.009);
+	blocks[1].worker_s = 0.001;		/* faster than from memory */
+	estimate_job(&result, &list);
+	assert_near(result.job.fetch_s, 0);
+	told_fini();
+}
+
+static void
+tell_made(uint64_t block, uint64_t worker, uint64_t ms)
+{
+	TELL(3, JOURNAL_MADE, 1, block, worker, 1000 * MS, (1000 + ms) * MS, 10,
+	    0, 0);
+}
+
+static void
+workers_are_told_apart(void **state)
+{
+	(void)state;
+	start(2);
+	tell_end(0, 1, BLOCK_ACTUAL, 1);
+	tell_end(0, 2, BLOCK_CACHED, 1);
+	tell_made(1, 1, 100);
+	tell_made(2, 1, 40);
+	tell_made(1, 2, 50);
+	tell_made(2, 2, 80);
+	tell_made(3, 1, 9000);			/* of no such block */
+	tell_made(UINT64_MAX, 1, 9000);
+	TELL(3, JOURNAL_MADE, 1, 1, 1, 9, 5, 10);	/* no time */
+	estimate_workers(&result, &facts);
+	assert_int_equal(result.nr_workers, 2);
+	assert_near(result.workers[0].prep_ms_per_sample, 4);
+	assert_near(result.workers[0].fetch_ms_per_sample, 6);
+	assert_near(result.workers[1].prep_ms_per_sample, 8);
+	assert_near(result.workers[1].fetch_ms_per_sample, 0);
+	told_fini();
+
+	/* Of the next start the blocks are others. */
+	start(0);
+	tell_end(0, 1, BLOCK_CACHED, 1);
+	tell_end(0, 2, BLOCK_ACTUAL, 1);
+	tell_made(1, 0, 40);
+	tell_made(2, 0, 100);
+	estimate_workers(&result, &facts);
+	assert_int_equal(result.nr_workers, 1);
+	assert_near(result.workers[0].prep_ms_per_sample, 4);
+	assert_near(result.workers[0].fetch_ms_per_sample, 6);
+	told_fini();
+}
+
+static void
+narrow_is_when_all_that_judge_are(void **state)
+{
+	(void)state;
+	start(2);
+	assert_true(estimate_is_narrow(&list, 2, 0.02));	/* nothing to wait for */
+	add(BLOCK_ACTUAL, 100);
+	add(BLOCK_ACTUAL, 100);
+	add(BLOCK_ACTUAL, 100);
+	assert_true(estimate_is_narrow(&list, 2, 0.5));
+	assert_false(estimate_is_narrow(&list, 2, 1e-9));
+	add(BLOCK_RAW_COLD, 100);
+	add(BLOCK_RAW_COLD, 900);
+	assert_false(estimate_is_narrow(&list, 2, 0.5));
+	blocks[4] = blocks[3];
+	add(BLOCK_RAW_COLD, 100);
+	assert_true(estimate_is_narrow(&list, 2, 0.5));
+	/* Other numbers of workers are not waited for. */
+	add(BLOCK_ALONE, 100)->workers = 1;
+	assert_true(estimate_is_narrow(&list, 2, 0.5));
+	told_fini();
+}
+
+UNIT_MAIN(
+	UNIT(every_kind_is_its_own_rate),
+	UNIT(times_are_averaged_not_rates),
+	UNIT(the_loader_alone_by_its_workers),
+	UNIT(disturbed_blocks_count_if_there_are_no_others),
+	UNIT(handing_over_is_nothing_without_workers),
+	UNIT(the_job_is_what_models_need),
+	UNIT(workers_are_told_apart),
+	UNIT(narrow_is_when_all_that_judge_are))
