@@ -31,8 +31,12 @@ class Journal:
     """Of one process; a child that was forked has one of its own."""
 
     def __init__(self):
+        self._forget()
+
+    def _forget(self):
+        """In a child: the lock of the parent may have been held at the fork."""
         self._fd, self._pid = None, None
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # a handler of signals may tell while we do
 
     def _open(self):
         """A program that executes another has the same pid: the next name, then."""
@@ -49,17 +53,16 @@ class Journal:
                 return
 
     def put(self, kind, loader, *words, text=""):
-        if self._pid != os.getpid():
-            self._lock = threading.Lock()       # the parent's may have been held at the fork
-            self._open()
-        if self._fd is None:
-            return
         more = text.encode("utf-8", "replace")[:4096]
         words = [min(max(int(w), 0), _LIMIT) for w in words] + [0] * (7 - len(words))
         record = _RECORD.pack(kind, len(more), loader, *words) + more + b"\0" * (-len(more) % 64)
         try:
             with self._lock:
-                os.write(self._fd, record)
+                if self._pid != os.getpid():
+                    self._open()
+                # Behind a part of one, a full disk's, no other could be read.
+                if self._fd is not None and os.write(self._fd, record) < len(record):
+                    self._fd = None
         except OSError:
             pass
 
@@ -69,3 +72,4 @@ class Journal:
 
 
 journal = Journal()
+os.register_at_fork(after_in_child=journal._forget)
