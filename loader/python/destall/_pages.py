@@ -5,6 +5,7 @@ any right but to read them."""
 import ctypes
 import mmap
 import os
+import stat
 
 _libc = ctypes.CDLL(None, use_errno=True)
 _libc.mincore.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_void_p]
@@ -48,14 +49,16 @@ def _may_tell(fd):
 
 
 def _each(paths):
-    """(descriptor, size) of those that can be opened."""
+    """(descriptor, size) of those that can be opened, and are files: a pipe would be waited for."""
     for path in paths:
         try:
-            fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-        except OSError:
+            fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        except (OSError, ValueError):
             continue
         try:
-            yield fd, os.fstat(fd).st_size
+            st = os.fstat(fd)
+            if stat.S_ISREG(st.st_mode):
+                yield fd, st.st_size
         finally:
             os.close(fd)
 
@@ -83,23 +86,16 @@ def evict(paths):
 
 def read(paths):
     """All of them, as a program does that reads files; how many bytes there were."""
-    total = 0
-    for path in paths:
-        try:
-            fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-        except OSError:
-            continue
-        try:
-            total += _read_all(fd)
-        finally:
-            os.close(fd)
-    return total
+    return sum(_read_all(fd, size) for fd, size in _each(paths))
 
 
-def _read_all(fd):
-    total, want = 0, max(min(os.fstat(fd).st_size + 1, _CHUNK), 4096)
+def _read_all(fd, size):
+    total, want = 0, max(min(size + 1, _CHUNK), 4096)
     while True:
-        got = len(os.read(fd, want))
+        try:
+            got = len(os.read(fd, want))
+        except OSError:
+            return total
         if got == 0:
             return total
         total += got
