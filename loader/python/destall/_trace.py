@@ -82,7 +82,7 @@ class _Audited:
         for path in seen or ():
             try:
                 size = os.stat(path).st_size
-            except OSError:
+            except (OSError, ValueError):
                 continue
             if not path.startswith(_SYSTEM) and not path.endswith(_CODE):
                 found.append(Opened(path, size, -(-size // 4096), NOT_TOLD))
