@@ -18,7 +18,8 @@ def _optimizers():
 
 def _versions(optimizers):
     """A number for each parameter that changes when it is written to."""
-    return [p._version for o in optimizers for group in o.param_groups for p in group["params"]]
+    return [p._version for o in optimizers for group in getattr(o, "param_groups", ())
+            for p in group["params"]]
 
 
 class Watch:
