@@ -159,7 +159,9 @@ def is_iterable(iterator):
 
 
 def count(indices):
-    """Of samples."""
+    """Of samples.  A name is one, however long."""
+    if isinstance(indices, (str, bytes)):
+        return 1
     try:
         return len(indices)
     except TypeError:
