@@ -13,6 +13,12 @@ import os
 
 from . import _payload
 
+_libc = ctypes.CDLL(None, use_errno=True)
+_libc.mmap.restype = ctypes.c_void_p
+_libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int,
+                       ctypes.c_long]
+_libc.munmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
+_FAILED = ctypes.c_void_p(-1).value
 _LEAST, _MOST = 2, 64                   # batches
 _MOST_BYTES = 512 << 20
 _GUESS_CACHE = 32 << 20
@@ -50,20 +56,25 @@ class _Kept:
             os.ftruncate(self.fd, self.size)
             room = mmap.mmap(self.fd, self.size)
             packed.write(ctypes.addressof(ctypes.c_char.from_buffer(room)), 0)
+            self.fresh(False)           # there are objects that go in, and not out
         except BaseException:
             os.close(self.fd)
             raise
 
     def fresh(self, is_touched):
         """is_touched: its pages are there already, as in a batch that this process has made."""
-        room = mmap.mmap(self.fd, self.size, mmap.MAP_PRIVATE)
-        if is_touched:
-            return copy.deepcopy(_payload.unpack(_address(room), self.size, lambda: room)[0])
-        return _payload.unpack(_address(room), self.size, lambda: room)[0]
+        at, size = _map(self.fd, self.size), self.size
+        batch = _payload.unpack(at, size, lambda: _libc.munmap(at, size))[0]
+        return copy.deepcopy(batch) if is_touched else batch
 
 
-def _address(room):
-    return ctypes.addressof(ctypes.c_char.from_buffer(room))
+def _map(fd, size):
+    """Not by the module mmap, which keeps a descriptor for each: jobs keep labels by the
+    thousand."""
+    at = _libc.mmap(None, size, mmap.PROT_READ | mmap.PROT_WRITE, mmap.MAP_PRIVATE, fd, 0)
+    if at in (None, _FAILED):
+        raise OSError(ctypes.get_errno(), "mmap")
+    return at
 
 
 class _Same:
