@@ -289,6 +289,7 @@ scenarios = \
 	%D%/p0807-python-examples.sh \
 	%D%/p0808-python-streams.sh \
 	%D%/p0810-python-cache.sh \
+	%D%/p0900-python-profile-parts.sh \
 	%D%/l0601-ledger.sh \
 	%D%/l0602-emulate.sh \
 	%D%/l0603-emulate-resume.sh \

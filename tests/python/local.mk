@@ -47,5 +47,6 @@ EXTRA_DIST += \
 	%D%/test_start.py \
 	%D%/test_laws.py \
 	%D%/test_loader.py \
+	%D%/test_profile_parts.py \
 	%D%/test_parity.py
 # end of EXTRA_DIST

@@ -1,0 +1,632 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The parts that profile a job from within: loader/python/destall/_journal.py, _schedule.py,
+_trace.py, _pages.py, _replay.py, _training.py and _meter.py."""
+
+import collections
+import fcntl
+import gc
+import os
+import resource
+import signal
+import struct
+import sys
+import threading
+import time
+import weakref
+
+import numpy
+import pytest
+import torch
+
+from torch.utils.data.dataloader import _DatasetKind
+
+from destall import _journal, _meter, _pages, _replay, _schedule, _trace, _training
+
+RECORD = struct.Struct("<HHI7Q")
+Told = collections.namedtuple("Told", "kind loader words text")
+Point = collections.namedtuple("Point", "x y")
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    """Of a session; whatever waits for what never comes is ended."""
+    monkeypatch.setenv("DESTALL_PROFILE", str(tmp_path))
+    _journal.journal._pid = None
+    signal.alarm(60)
+    yield tmp_path
+    signal.alarm(0)
+    if _journal.journal._fd is not None:
+        os.close(_journal.journal._fd)
+    _journal.journal.__init__()
+
+
+def read(path):
+    told, data, at = [], path.read_bytes(), 0
+    while at < len(data):
+        kind, length, loader, *words = RECORD.unpack_from(data, at)
+        at += RECORD.size
+        told.append(Told(kind, loader, words, data[at:at + length]))
+        at += -(-length // 64) * 64
+    assert at == len(data)
+    return told
+
+
+def told(folder, kind=None):
+    path = folder / ("%d.journal" % os.getpid())
+    return [r for r in read(path) if kind in (None, r.kind)] if path.exists() else []
+
+
+def in_child(do):
+    """Its exit status."""
+    pid = os.fork()
+    if pid == 0:
+        status = 99
+        try:
+            do()
+            status = 0
+        finally:
+            os._exit(status)
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+
+
+# --- journals ---------------------------------------------------------------------------
+
+def test_records_are_as_they_are_read(folder):
+    _journal.journal.put(_journal.STEP, 3, 1, 2, 2**64 - 1)
+    _journal.journal.put(_journal.NOTE, 0, text="x" * 65)
+    _journal.journal.put(_journal.STEP, 0, -5, 2**70, 1.9)
+    assert told(folder) == [
+        (_journal.STEP, 3, [1, 2, 2**64 - 1, 0, 0, 0, 0], b""),
+        (_journal.NOTE, 0, [0] * 7, b"x" * 65),
+        (_journal.STEP, 0, [0, 2**64 - 1, 1, 0, 0, 0, 0], b"")]
+
+
+def test_kinds_are_those_of_the_header():
+    header = os.path.join(os.environ["top_srcdir"], "probe")
+    for name, prefix, module in (("journal.h", "JOURNAL_", _journal),):
+        with open(os.path.join(header, name)) as f:
+            text = f.read().split("enum journal_kind {")[1].split("};")[0]
+        kinds = [w.split(",")[0].strip() for w in text.split(prefix)[1:]]
+        kinds = [k.split()[0] for k in kinds if k.isupper() or k.split()[0].isupper()]
+        order = [k for i, k in enumerate(kinds) if k not in kinds[:i] and hasattr(module, k)]
+        assert order == sorted(order, key=lambda k: getattr(module, k))
+        assert getattr(module, "HELLO") == 1 and getattr(module, "LEFT") == 20
+
+
+def test_texts_are_cut_and_may_be_anything(folder):
+    _journal.journal.note("\udc80\u00fc%")
+    _journal.journal.note("a %s of %d", "b", 7)
+    _journal.journal.note("y" * 10000)
+    first, second, third = told(folder)
+    assert first.text == "?\u00fc%".encode()
+    assert second.text == b"a b of 7"
+    assert third.text == b"y" * 4096
+
+
+def test_each_process_has_a_journal_of_its_own(folder):
+    (folder / ("%d.journal" % os.getpid())).write_bytes(b"")    # of a program before exec
+    _journal.journal.put(_journal.STEP, 1)
+    assert len(read(folder / ("%d-1.journal" % os.getpid()))) == 1
+    assert in_child(lambda: _journal.journal.put(_journal.STEP, 2)) == 0
+    assert len(list(folder.iterdir())) == 3
+    assert len(read(folder / ("%d-1.journal" % os.getpid()))) == 1
+
+
+def test_without_a_folder_nothing_is_told(monkeypatch):
+    monkeypatch.setenv("DESTALL_PROFILE", "/nowhere/at/all")
+    _journal.journal.put(_journal.STEP, 1)
+    _journal.journal._pid = None
+    monkeypatch.delenv("DESTALL_PROFILE")
+    _journal.journal.put(_journal.STEP, 1)
+    assert _journal.folder() is None
+
+
+def test_threads_do_not_mix_their_records(folder):
+    def put():
+        for i in range(200):
+            _journal.journal.put(_journal.NOTE, 1, text="t" * i)
+    threads = [threading.Thread(target=put) for _ in range(4)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert collections.Counter(len(r.text) for r in told(folder)) == {i: 4 for i in range(200)}
+
+
+def test_a_handler_may_tell_while_something_is_told(folder, monkeypatch):
+    """As that of Ctrl-C does."""
+    write = os.write
+
+    def interrupted(fd, data):
+        monkeypatch.setattr(os, "write", write)
+        signal.raise_signal(signal.SIGUSR1)
+        return write(fd, data)
+    before = signal.signal(signal.SIGUSR1, lambda *_: _journal.journal.put(_journal.LEFT, 0))
+    monkeypatch.setattr(os, "write", interrupted)
+    _journal.journal.put(_journal.STEP, 0)
+    signal.signal(signal.SIGUSR1, before)
+    assert sorted(r.kind for r in told(folder)) == [_journal.STEP, _journal.LEFT]
+
+
+def test_nothing_comes_behind_a_part_of_a_record(folder):
+    """A disk that is full, and then is not."""
+    def fill():
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        before = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (100, before[1]))
+        for _ in range(3):
+            _journal.journal.put(_journal.STEP, 1)
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        _journal.journal.put(_journal.STEP, 1)
+    assert in_child(fill) == 0
+    (path,) = folder.iterdir()
+    assert path.stat().st_size == 100
+
+
+# --- the schedule -----------------------------------------------------------------------
+
+def write_schedule(folder, blocks=(), magic=b"DSPROBE1", layout=1, flags=0, leave=0, size=None):
+    data = struct.pack("<8sIIII40x", magic, layout, flags, leave, 1)
+    for i, (kind, batches, workers) in enumerate(blocks):
+        data += struct.pack("<IIII", i + 1, kind, batches, workers)
+    data += bytes(64 + 4096 * 16 - len(data))
+    (folder / "schedule").write_bytes(data[:size])
+
+
+def hold(folder):
+    """As the command does."""
+    fd = os.open(folder / "schedule", os.O_RDWR | os.O_CLOEXEC)
+    fcntl.fcntl(fd, fcntl.F_OFD_SETLK, struct.pack("hhqqi4x", fcntl.F_WRLCK, 0, 0, 0, 0))
+    return fd
+
+
+@pytest.mark.parametrize("wrong", [dict(magic=b"DSPROBE2"), dict(layout=2), dict(size=0),
+                                   dict(size=63), dict(size=64 + 4095 * 16)])
+def test_a_schedule_of_others_is_refused(folder, wrong):
+    write_schedule(folder, **wrong)
+    with pytest.raises((ValueError, OSError)):
+        _schedule.Schedule()
+
+
+def test_no_schedule_is_refused():
+    with pytest.raises(OSError):
+        _schedule.Schedule()
+
+
+def test_blocks_and_flags(folder):
+    write_schedule(folder, [(_schedule.SET, 7, 0), (99, 2**32 - 1, 3)], flags=2)
+    schedule = _schedule.Schedule()
+    assert (schedule.is_live, schedule.passes_epochs, schedule.continues) == (False, True, False)
+    first, second = schedule.block(0), schedule.block(1)
+    assert (first.number, first.kind, first.batches, first.workers) == (0, _schedule.SET, 7, 0)
+    assert (second.kind, second.batches, second.workers) == (99, 2**32 - 1, 3)
+    assert schedule.block(4096).kind == _schedule.END
+    assert schedule.block(2**40).kind == _schedule.END
+
+
+def test_who_is_asked_to_leave_waits_for_no_block(folder):
+    write_schedule(folder, leave=1)
+    schedule = _schedule.Schedule()
+    assert schedule.block(0) is None
+    schedule.await_leave(0)
+    write_schedule(folder, leave=2)
+    _schedule.Schedule().await_leave(1000)
+
+
+def test_a_command_that_is_gone_is_seen(folder, monkeypatch):
+    monkeypatch.setattr(_schedule, "_LOOK_S", -1)
+    write_schedule(folder)
+    held, schedule = hold(folder), _schedule.Schedule()
+    schedule.look()
+    assert in_child(schedule.look) == 0
+    os.close(held)
+    with pytest.raises(_schedule.Gone):
+        schedule.look()
+    with pytest.raises(_schedule.Gone):
+        schedule.block(0)
+    os.unlink(folder / "schedule")
+    with pytest.raises(_schedule.Gone):
+        schedule.block(0)
+
+
+# --- files that are opened ----------------------------------------------------------------
+
+def test_opens_that_python_tells_of(tmp_path, monkeypatch):
+    for name in ("a", "b", "code.py"):
+        (tmp_path / name).write_bytes(b"x" * 5000)
+    monkeypatch.chdir(tmp_path)
+    tracer = _trace._Audited()
+    (tmp_path / "b").read_bytes()               # before
+    tracer.begin()
+    with open("a", "rb"), open(b"code.py", "rb"), open("new", "w"), open("b", "r+b"):
+        pass
+    for path in ("missing", "/etc/hostname"):
+        try:
+            open(path).close()
+        except OSError:
+            pass
+    sys.audit("open", "nul\0within", "r", 0)    # as libraries may
+    with open(os.open("a", os.O_RDONLY), "rb"):
+        pass
+    found, is_cut = tracer.end()
+    assert [f.path for f in found] == [str(tmp_path / "a")] * 2 and not is_cut
+    assert [(f.size, f.pages, f.resident) for f in found] == [(5000, 2, _trace.NOT_TOLD)] * 2
+    open("a").close()                           # after
+    assert tracer.end() == ([], False)
+
+
+def test_entries_of_the_preload_object():
+    room = b""
+    for path, size in ((b"/a", 10), (b"/bcdefgh", 5000), (b"/\xff", 0)):
+        room += struct.pack("<QIII", size, -(-size // 4096), 1, len(path) + 1) + path + b"\0"
+        room += bytes(-len(room) % 8)
+    found = list(_trace._entries(room, len(room)))
+    assert [(f.path, f.size) for f in found] == [("/a", 10), ("/bcdefgh", 5000), ("/\udcff", 0)]
+    assert list(_trace._entries(room, 0)) == []
+    assert list(_trace._entries(room, 19)) == []
+
+
+# --- files in memory ----------------------------------------------------------------------
+
+@pytest.fixture
+def files(tmp_path):
+    data = tmp_path / "data"
+    data.mkdir()
+    (data / "empty").write_bytes(b"")
+    (data / "one").write_bytes(b"1")
+    (data / "many").write_bytes(os.urandom(3 * mmap_page() + 1))
+    return [str(data / name) for name in ("empty", "one", "many")]
+
+
+def mmap_page():
+    return resource.getpagesize()
+
+
+@pytest.fixture
+def no_files(tmp_path):
+    os.mkfifo(tmp_path / "fifo")
+    (tmp_path / "folder").mkdir()
+    return [str(tmp_path / "fifo"), str(tmp_path / "folder"), "/dev/zero", "/nowhere", "a\0b"]
+
+
+def test_files_are_read_and_counted(files, no_files):
+    assert _pages.read(files + no_files) == 3 * mmap_page() + 2
+    counted = _pages.count(files + no_files)
+    assert (counted.pages, counted.resident, counted.untold) == (5, 5, 0)
+    assert _pages.read([]) == 0 and _pages.count([]).pages == 0
+
+
+def test_files_leave_memory(files, no_files):
+    _pages.evict(files + no_files)
+    if _pages.count(files).resident > 0:
+        pytest.skip("this file system keeps files in memory")
+    _pages.read(files)
+    assert _pages.count(files).resident == 5
+
+
+# --- replayed batches -----------------------------------------------------------------------
+
+def make_batch():
+    shared = torch.zeros(8)
+    return {"x": torch.arange(12.0).reshape(3, 4), "y": [torch.ones(3, dtype=torch.int64), "text"],
+            "p": Point(numpy.arange(5), None), "n": 7, "halves": (shared[:4], shared[4:]),
+            "empty": torch.empty(0, 3)}
+
+
+def is_as_made(batch):
+    made = make_batch()
+    return batch.keys() == made.keys() and torch.equal(batch["x"], made["x"]) and \
+        torch.equal(batch["y"][0], made["y"][0]) and batch["y"][1] == "text" and \
+        type(batch["p"]) is Point and (batch["p"].x == made["p"].x).all() and \
+        batch["p"].y is None and batch["n"] == 7 and not batch["halves"][1].any() and \
+        batch["empty"].shape == (0, 3)
+
+
+@pytest.mark.parametrize("is_touched", [False, True])
+def test_what_a_job_does_to_a_batch_does_not_come_back(is_touched):
+    ring = _replay.Ring()
+    ring.add(make_batch(), 3)
+    for _ in range(4):
+        batch, samples = ring.next(is_touched)
+        assert samples == 3 and is_as_made(batch)
+        batch["x"].div_(0)                      # normalised in place
+        batch["halves"][0].fill_(9)
+        batch["p"].x[:] = 1
+        batch["y"].append("more")
+        batch.pop("n")
+        batch["new"] = 1
+    assert ring.why_same is None
+
+
+def test_batches_come_round():
+    ring = _replay.Ring()
+    for i in range(3):
+        ring.add(torch.full((2,), float(i)), i)
+    assert [ring.next(False)[1] for _ in range(7)] == [0, 1, 2, 0, 1, 2, 0]
+    assert [int(ring.next(True)[0][0]) for _ in range(3)] == [1, 2, 0]
+    assert len(ring) == 3
+
+
+def test_enough_is_enough():
+    ring = _replay.Ring()
+    ring._want = 10000
+    for i in range(5):
+        ring.add(torch.zeros(2000), 1)
+    assert len(ring) == 2 and ring.is_full      # 8,000 bytes each
+    ring = _replay.Ring()
+    ring._want = 2**60
+    for i in range(100):
+        ring.add(i, 1)
+    assert len(ring) == 64
+
+
+class NotOut(Exception):
+    """It is pickled, and not unpickled."""
+
+    def __init__(self, one, two):
+        super().__init__("one")
+
+
+@pytest.mark.parametrize("batch", [[lambda: 1], {"x": NotOut(1, 2), "n": [1]},
+                                   [threading.Lock()], (i for i in "ab")])
+def test_what_cannot_be_taken_apart_is_delivered_all_the_same(batch):
+    ring = _replay.Ring()
+    ring.add(batch, 1)
+    for _ in range(3):
+        assert type(ring.next(False)[0]) is type(batch)
+        assert type(ring.next(True)[0]) is type(batch)
+    assert ring.why_same
+
+
+def test_batches_that_are_kept_take_no_descriptors():
+    ring = _replay.Ring()
+    ring.add(make_batch(), 3)
+    before = len(os.listdir("/proc/self/fd"))
+    kept = [ring.next(False)[0]["x"] for _ in range(2000)]
+    assert len(os.listdir("/proc/self/fd")) == before
+    assert all(torch.equal(k, kept[0]) for k in kept)
+    maps = len(open("/proc/self/maps").readlines())
+    del kept
+    gc.collect()
+    assert len(open("/proc/self/maps").readlines()) < maps
+
+
+def test_pinned_as_the_loader_does_it():
+    ring = _replay.Ring(lambda batch: ("pinned", batch))
+    ring.add(5, 1)
+    assert ring.next(False) == (("pinned", 5), 1)
+
+
+# --- which loader trains ---------------------------------------------------------------------
+
+@pytest.fixture
+def model():
+    gc.collect()                                # optimizers of tests before
+    return torch.nn.Linear(4, 1)
+
+
+def found_at(body, batches=40):
+    """After which batch it is known; 0: never."""
+    watch = _training.Watch()
+    for i in range(1, batches + 1):
+        if watch.is_training():
+            return i
+        body(i)
+    return 0
+
+
+def train(model, optimizer, i=0, every=1, zero_first=True):
+    if zero_first and i % every == 0:
+        optimizer.zero_grad()
+    model(torch.ones(2, 4)).sum().backward()
+    if i % every == 0:
+        optimizer.step()
+        if not zero_first:
+            optimizer.zero_grad()
+
+
+def test_a_loop_without_an_optimizer_trains(model):
+    assert found_at(lambda i: None) == _training.EVERY
+
+
+def test_validation_does_not_train(model):
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    train(model, optimizer)
+    with torch.no_grad():
+        assert found_at(lambda i: model(torch.ones(2, 4))) == 0
+    with torch.inference_mode():
+        assert found_at(lambda i: model(torch.ones(2, 4))) == 0
+
+
+def test_means_with_an_optimizer_around_do_not_train(model):
+    optimizer = torch.optim.Adam(model.parameters())
+    train(model, optimizer)
+    assert found_at(lambda i: torch.ones(3).mean()) == 0
+    assert found_at(lambda i: train(model, optimizer)) == 2 * _training.EVERY
+
+
+@pytest.mark.parametrize("kind", [torch.optim.SGD, torch.optim.Adam, torch.optim.AdamW])
+@pytest.mark.parametrize("zero_first", [True, False])
+def test_steps_train(model, kind, zero_first):
+    optimizer = kind(model.parameters(), lr=0.1)
+    assert found_at(lambda i: train(model, optimizer, zero_first=zero_first)) == \
+        2 * _training.EVERY
+
+
+@pytest.mark.parametrize("every, at", [(4, 10), (16, 20), (7, 10)])
+def test_accumulated_gradients_train(model, every, at):
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    assert found_at(lambda i: train(model, optimizer, i, every)) == at
+
+
+def test_what_else_lies_about_does_not_matter(model):
+    """A proxy whose object is gone raises when it is asked what it is."""
+    class Thing:
+        pass
+
+    class HalfMade(torch.optim.SGD):
+        def __init__(self):
+            pass
+
+    thing, half = Thing(), HalfMade()
+    proxy = weakref.proxy(thing)
+    del thing
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    assert found_at(lambda i: train(model, optimizer)) == 2 * _training.EVERY
+    assert proxy is not None and half is not None
+
+
+# --- batches that are made ---------------------------------------------------------------------
+
+class Stream(torch.utils.data.IterableDataset):
+    def __init__(self, size):
+        self.size = size
+
+    def __iter__(self):
+        return iter(range(self.size))
+
+
+class Map(torch.utils.data.Dataset):
+    def __getitem__(self, i):
+        if i == "wrong":
+            raise KeyError(i)
+        return i
+
+
+def meter_of(dataset, batched=True, is_live=False, worker=0, drop_last=False):
+    kind = _DatasetKind.Iterable if isinstance(dataset, Stream) else _DatasetKind.Map
+    made = []
+
+    def create():
+        made.append(_DatasetKind.create_fetcher(kind, dataset, batched,
+                                                list if batched else lambda x: x, drop_last))
+        return made[-1]
+    meter = _meter.Meter(create, 1, worker, kind == _DatasetKind.Iterable, is_live)
+    meter.created = made
+    return meter
+
+
+def ticket(block, indices, **how):
+    t = _meter.Ticket(how.pop("kind", _meter.MAKE), block, indices)
+    vars(t).update(how)
+    return t
+
+
+def test_samples_are_counted():
+    assert [_meter.count(i) for i in ([1, 2, 3], [], [None, None], None, 7, "name.jpg", b"ab")] == \
+        [3, 0, 2, 1, 1, 1, 1]
+
+
+def test_what_was_made_is_told(folder):
+    meter = meter_of(Map())
+    assert meter.fetch([3, 4]) == [3, 4]
+    assert meter.fetch(ticket(5, [1, 2, 3])) == [1, 2, 3]
+    first, second = told(folder, _journal.MADE)
+    assert (first.loader, first.words[0], first.words[1], first.words[4]) == \
+        (1, _journal.NO_BLOCK, 1, 2)
+    assert (second.words[0], second.words[4]) == (5, 3)
+    assert all(r.words[2] <= r.words[3] for r in (first, second))
+    assert [r.words[0] for r in told(folder, _journal.STORAGE)] == [_journal.NO_BLOCK, 5]
+
+
+def test_without_batches_an_item_is_a_sample(folder):
+    meter = meter_of(Map(), batched=False)
+    assert meter.fetch("a name") == "a name"
+    stream = meter_of(Stream(2), batched=False)
+    assert [stream.fetch(None), stream.fetch(ticket(1, None, is_fresh=True))] == [0, 1]
+    with pytest.raises(StopIteration):
+        stream.fetch(None)
+    assert [r.words[4] for r in told(folder, _journal.MADE)] == [1, 1, 1]
+
+
+def test_the_set_of_a_stream_begins_anew(folder):
+    meter = meter_of(Stream(5))
+    assert meter.fetch([None] * 2) == [0, 1]                        # the loader's own
+    assert meter.fetch(ticket(1, [None] * 2, is_again=True)) == [0, 1]
+    assert meter.fetch(ticket(1, [None] * 2)) == [2, 3]
+    assert meter.fetch(ticket(1, [None] * 2)) == [4]                # it ends early
+    assert meter.fetch(ticket(1, [None] * 2)) == [0, 1]
+    assert meter.fetch(ticket(2, [None] * 2, is_again=True)) == [0, 1]
+    assert meter.fetch(ticket(3, [None] * 2, is_fresh=True)) == [2, 3]
+    assert meter.fetch([None] * 2) == [4]
+    with pytest.raises(StopIteration):
+        meter.fetch([None] * 2)
+
+
+def test_a_stream_of_nothing_ends():
+    meter = meter_of(Stream(0))
+    with pytest.raises(StopIteration):
+        meter.fetch(ticket(1, [None] * 2))
+    short = meter_of(Stream(1), drop_last=True)
+    with pytest.raises(StopIteration):
+        short.fetch(ticket(1, [None] * 2))
+
+
+def test_files_of_a_batch(folder, files, monkeypatch):
+    class Files(Map):
+        def __getitem__(self, i):
+            with open(files[i], "rb") as f:
+                return len(f.read())
+    monkeypatch.setattr(_trace, "_tracer", _trace._Audited())
+    meter = meter_of(Files())
+    made = meter.fetch(ticket(1, [1, 2], is_traced=True, wants_files=True))
+    assert made.batch == [1, 3 * mmap_page() + 1] and not made.is_cut
+    assert [f.path for f in made.files] == files[1:]
+    assert meter.fetch(ticket(1, [1], is_traced=True)) == [1]
+    assert meter.fetch(ticket(2, [1, 2], kind=_meter.READ, files=files)).bytes == \
+        3 * mmap_page() + 2
+    first, second = told(folder, _journal.PAGES)
+    assert first.words[:5] == [1, 0, 1 + -(-(3 * mmap_page() + 1) // 4096), 0, first.words[2]]
+    assert len(told(folder, _journal.MADE)) == 2    # reading is told by who asked for it
+
+
+def test_an_error_of_the_dataset_is_its_own(monkeypatch):
+    monkeypatch.setattr(_trace, "_tracer", _trace._Audited())
+    meter = meter_of(Map())
+    with pytest.raises(KeyError):
+        meter.fetch(ticket(1, ["wrong"], is_traced=True, wants_files=True))
+    assert _trace.tracer()._seen is None        # nothing is noted any more
+    assert meter.fetch([1]) == [1]
+
+
+def test_what_was_brought_into_memory_leaves_it(files, monkeypatch):
+    evicted = []
+    monkeypatch.setattr(_pages, "evict", evicted.append)
+    meter = meter_of(Map())
+    opened = [_trace.Opened("/cold", 9, 3, 1), _trace.Opened("/warm", 9, 3, 3),
+              _trace.Opened("/unknown", 9, 3, _trace.NOT_TOLD)]
+    meter._note(ticket(0, [], is_fresh=False), opened)
+    meter.fetch(ticket(1, [1]))
+    assert evicted == []
+    meter._note(ticket(1, [], is_fresh=True), opened)
+    meter.fetch(ticket(1, [1]))
+    assert evicted == []
+    meter.fetch(ticket(2, [1]))
+    meter.fetch(ticket(3, [1]))
+    assert evicted == [["/cold"]]
+
+
+def test_a_worker_starts_with_its_meter(folder, monkeypatch):
+    monkeypatch.setattr(_DatasetKind, "create_fetcher",
+                        staticmethod(_DatasetKind.create_fetcher))
+    called = []
+    _meter.Start(called.append, 4, False, False)(2)
+    fetcher = _DatasetKind.create_fetcher(_DatasetKind.Map, Map(), True, list, False)
+    assert called == [2] and type(fetcher) is _meter.Meter
+    assert fetcher.fetch([5]) == [5]
+    (hello,), (made,) = told(folder, _journal.HELLO), told(folder, _journal.MADE)
+    assert hello.words[:4] == [_journal.ROLE_WORKER, os.getpid(), os.getppid(), 2]
+    assert (made.loader, made.words[1]) == (4, 3)
+
+
+def test_a_job_that_is_watched_tells_sums(folder, monkeypatch):
+    now = [0]
+    monkeypatch.setattr(time, "monotonic_ns", lambda: now[0])
+    meter = meter_of(Map(), is_live=True)
+    for _ in range(25):
+        meter.fetch([1, 2])
+        now[0] += 10**8
+    assert not told(folder, _journal.MADE) and not told(folder, _journal.STORAGE)
+    sums = told(folder, _journal.LIVE_MADE)
+    assert sums and sum(r.words[3] for r in sums) <= 50
+    assert all(r.words[3] == 2 * r.words[2] and r.words[0] == 1 for r in sums)
