@@ -126,6 +126,8 @@ def init_several(plain, self, loader):
         return plain(self, loader)
     number = _note(loader)
     is_iterable = loader._dataset_kind == _loaders._DatasetKind.Iterable
+    if not _schedule_now.is_live:
+        _steer.own_sockets()
     start_fn = _meter.Start(loader.worker_init_fn, number, is_iterable, _schedule_now.is_live)
     plain(self, _View(loader, worker_init_fn=start_fn))
     self._destall_seen = _Seen(loader, number)

@@ -11,7 +11,9 @@ import collections
 import ctypes
 import itertools
 import multiprocessing
+import multiprocessing.util
 import os
+import shutil
 import signal
 import sys
 import threading
@@ -381,7 +383,20 @@ def leave(schedule, why):
             os.kill(child.pid, signal.SIGKILL)
         except OSError:
             pass
+    _remove_sockets()
     os._exit(0)
+
+
+def own_sockets():
+    """Before workers start: the folder of their sockets is this process's, for they are killed, and
+    what they have made for themselves would stay."""
+    multiprocessing.util.get_temp_dir()
+
+
+def _remove_sockets():
+    folder = multiprocessing.process.current_process()._config.get("tempdir")
+    if folder is not None:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 _before = None          # what the program does about Ctrl-C
