@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: Apache-2.0
+# `destall profile` of training loops that are easily disturbed.
+. "${top_srcdir:?run by make check}/tests/lib.sh"
+. "$top_srcdir/tests/profiled.sh"
+need_torch
+
+# A schedule of learning rates that raises after the last step, gradients accumulated
+# over 4 batches, a first step of 3 s, batches changed in place with keys popped.
+profile_job --rough --accumulate 4 --first 3 --batches 1200 --workers 2 --prep 20 --step 20
+expect_status 0
+expect_no_out
+expect_stall prep 35 62
+! grep -q Traceback "$work/err" || fail "the job was disturbed"
+
+# Another loader, every 50 steps: 3 batches of 20 + 20 ms.
+profile_job --validate 50 --prep 5 --step 20
+expect_status 0
+expect_stall prep 35 62
+expect_result 'len(doc["loaders"]) == 2 and len(training) == 1 and training[0]["batches"] > 100' \
+    '[l["batches"] for l in doc["loaders"] if not l["is_training"]][0] % 3 == 0' \
+    'any("other loaders" in c["what"] and c["times"] >= 1 for c in doc["cuts"])' \
+    '160 < rate["ingest"] < 205'
+
+# An epoch that has no room.
+profile_job --batches 30 --saves --prep 5 --step 20
+expect_status 0
+expect_nothing_saved "short epochs"
+expect_result 'doc["starts"] > 1' 'verdict["sentence"]'

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+# `destall profile` of jobs that run to their end: past epochs, on after it, and only
+# watched: their status and output are theirs.
+. "${top_srcdir:?run by make check}/tests/lib.sh"
+. "$top_srcdir/tests/profiled.sh"
+need_torch
+
+profile_job() { profile $profile_options -- $torch_python "$job" --saves --workers 1 "$@"; }
+expect_saved() {
+	for name in epoch finally atexit; do
+		[ -e saved.$name ] || fail "no saved.$name"
+	done
+	rm -f saved.*
+}
+
+profile_options="--for 6s --pass-epochs"
+profile_job --batches 40 --epochs 1000 --prep 10 --step 20
+expect_status 0
+expect_no_out
+expect_stall prep 35 62
+[ -e saved.epoch ] || fail "no epoch was passed"
+[ ! -e saved.finally ] || fail "it was not ended"
+rm -f saved.*
+
+# It ends before all is measured.
+profile_job --batches 40 --epochs 2 --prep 10 --step 20 --status 7
+expect_status 7
+expect_out '^trained 80 steps$'
+expect_saved
+
+profile_options="--for 5s --continue"
+profile_job --batches 1000 --epochs 2 --prep 2 --step 4 --status 7
+expect_status 7
+expect_out '^trained 2000 steps$'
+expect_saved
+expect_stall prep 35 62
+
+profile_options=--live
+profile_job --batches 200 --epochs 2 --prep 10 --step 20 --status 7
+expect_status 7
+expect_out '^trained 400 steps$'
+expect_saved
+expect_result 'doc["mode"] == "live"' '0.35 < share["compute"] < 0.6' 'training[0]["batches"] == 400' \
+    '75 < rate["actual"] < 105'

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+# `destall profile` passes on what a command is given, and how it ends.
+. "${top_srcdir:?run by make check}/tests/lib.sh"
+. "$top_srcdir/tests/emulate.sh"
+. "$top_srcdir/tests/profiled.sh"
+
+#--- no job to measure --------------------------------------------------------------
+
+for status in 0 1 3 125 255; do
+	profile -- sh -c "exit $status"
+	[ "$?" -eq 0 ] || fail "run"
+	expect_status "$status"
+	expect_one_line 'profile: no data loader was seen: '
+done
+status=0
+profile sh -c 'kill -TERM $$'
+expect_status 143
+profile sh -c 'kill -KILL $$'
+expect_status 137
+# Its own signal, not only a number that says so.
+run sh -c '"$1" profile sh -c "kill -USR1 \$\$"; kill -l $?' sh "$destall"
+expect_out '^USR1$'
+
+expect_refused 127 'profile: nosuch: No such file' "$destall" profile -- nosuch
+: > plain
+expect_refused 126 'profile: ./plain: Permission denied' "$destall" profile ./plain
+expect_refused 2 '.*' "$destall" profile
+expect_refused 2 '--live steers nothing' "$destall" profile --live --continue true
+expect_refused 2 '.*--for' "$destall" profile --for 10ms true
+expect_refused 2 '.*no/such' "$destall" profile --json /no/such/file.json true
+
+# Byte for byte, both ways.
+head -c 300000 /dev/urandom > bytes
+run "$destall" profile -- sh -c 'cat; printf no-newline' < bytes
+expect_status 0
+{ cat bytes; printf no-newline; } | cmp -s - "$work/out" || fail "standard output is another"
+run sh -c '"$1" profile -- sh -c "echo told >&2" 2>&1 > /dev/null | grep -v "^destall: "' sh "$destall"
+expect_out '^told$'
+# Signals that were sent to us alone.
+cat > trapped.sh <<'SCRIPT'
+trap 'echo got; exit 9' TERM
+touch reached
+while :; do sleep 0.1; done
+SCRIPT
+"$destall" profile -- sh trapped.sh > got 2> /dev/null &
+pid=$!
+until [ -e reached ]; do sleep 0.01; done
+kill -TERM $pid
+status=0
+wait $pid || status=$?
+expect_status 9
+grep -qx got got || fail "the signal was not passed on"
+expect_nothing_left
+
+#--- Python -------------------------------------------------------------------------
+
+if [ -x $torch_python ]; then
+	profile -- $torch_python -c 'print("here"); raise SystemExit(5)'
+	expect_status 5
+	expect_out '^here$'
+	expect_one_line 'profile: the program has used no PyTorch data loader'
+	profile -- $torch_python -I -c 'raise SystemExit(5)'
+	expect_status 5
+	expect_one_line 'profile: no data loader was seen: .*python -I'
+fi
+
+#--- C ------------------------------------------------------------------------------
+
+gen --count 400 set
+profile --for 6s --name first -- "$destall" emulate --batch 4 --set size=32 --data set --step-ms 5 --epochs 9
+expect_status 0
+expect_no_out
+expect_result 'verdict["bottleneck"] and rate["ingest"] > 400' 'doc["run"]["name"] == "first"' \
+    'doc["run"]["id"]'
+profile --for 3s --pass-epochs --fail-if 'speed>1' -- "$destall" emulate --batch 4 --set size=32 --data set \
+    --step-ms 5 --epochs 1000
+expect_status 3
+expect_result 'rate["actual"] > 1'
+profile --for 3s --pass-epochs --fail-if 'speed<1' -- "$destall" emulate --batch 4 --set size=32 --data set \
+    --step-ms 5 --epochs 1000
+expect_status 0
+
+# One of which only steps are seen.
+cat > steps.sh <<'SCRIPT'
+i=0
+while [ $i -lt 100 ]; do
+	cat set/class*/*01.jpg > /dev/null
+	sleep 0.01
+	echo "step $i"
+	i=$((i + 1))
+done
+exit 6
+SCRIPT
+profile --for 6s --step-marker stdout:step --step-samples 4 -- sh steps.sh
+[ "$status" -eq 0 ] || [ "$status" -eq 6 ] || fail "exit status $status"
+expect_out '^step 5$'
+expect_result 'doc["mode"] == "runs" and rate["actual"] > 1 and rate["ingest"] is None' \
+    'any("not known" in c for c in doc["confessions"])'
+cat > steps.sh <<'SCRIPT'
+for i in 1 2 3 4 5 6 7 8 9; do
+	cat set/class*/*01.jpg > /dev/null
+	echo "step $i" >> log
+done
+SCRIPT
+profile --for 6s --step-marker "file:$PWD/log" -- sh steps.sh
+expect_status 0
+expect_result 'doc["mode"] == "runs"'

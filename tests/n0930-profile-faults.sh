@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+# Jobs that go wrong while they are profiled: killed, stopped, with a worker that dies
+# or a dataset that raises: each ends as it would have, and what was measured is told.
+. "${top_srcdir:?run by make check}/tests/lib.sh"
+. "$top_srcdir/tests/profiled.sh"
+need_torch
+
+# start OPTION...: a profile of the job in the background, up to its step --tell; the
+# number of the process that trains into $main.
+start() {
+	rm -f reached result.json
+	"$destall" profile --for 6s --json result.json -- $torch_python "$job" --prep 4 --step 8 "$@" \
+	    > "$work/out" 2> "$work/err" &
+	pid=$!
+	until [ -e reached ]; do
+		kill -0 $pid 2> /dev/null || fail "the job has ended"
+		sleep 0.05
+	done
+	main=$(pgrep -P $pid) || fail "the job is gone"
+}
+finish_job() {
+	status=0
+	wait $pid || status=$?
+	expect_nothing_left
+	check_leftovers || fail "processes are left"
+}
+
+# The job is killed.
+start --tell 120 --workers 1
+kill -KILL "$main"
+finish_job
+expect_status 137
+expect_err '^destall: '
+expect_result 'rate["ingest"] > 100'
+
+# A worker is: PyTorch says so, and the job fails by itself.
+start --tell 40 --workers 2
+kill -KILL $(pgrep -P "$main" | head -n 1)
+finish_job
+expect_status 1
+expect_err 'DataLoader worker .* killed by signal'
+
+# It is stopped for a while: that is no step.
+start --tell 60 --workers 0
+kill -STOP "$main"
+wait_stopped "$main"
+sleep 0.5
+kill -CONT "$main" $pid
+finish_job
+expect_status 0
+expect_result 'verdict["bottleneck"] == "prep"' '0.5 < share["prep"] < 0.8'
+
+# It raises, where it does.
+for workers in 0 2; do
+	profile --for 6s -- $torch_python "$job" --workers $workers --raise-at 300 --batches 400 --prep 2
+	expect_status 1
+	expect_err '^ValueError: '
+	expect_err 'sample 300 is bad'
+done
+
+# Nobody is there to measure: it leaves, and saves nothing.
+start --tell 60 --workers 2 --saves
+kill -KILL $pid
+status=0
+wait $pid 2> /dev/null || status=$?
+expect_status 137
+check_leftovers || fail "the job is still there"
+expect_nothing_saved "the profiler was killed"
+rm -rf "$XDG_RUNTIME_DIR"/*

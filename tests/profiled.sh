@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+# profiled.sh: what the tests of `destall profile` share, after lib.sh.
+
+# Debian's, wherever another Python stands first.
+torch_python=/usr/bin/python3
+job=$top_srcdir/tests/python/profile_job.py
+export PYTHONDONTWRITEBYTECODE=1
+
+need_torch() {
+	! is_sanitized || skip "Python cannot load a sanitized library"
+	[ -x $torch_python ] || skip "there is no $torch_python"
+	for module in numpy torch "$@"; do
+		$torch_python -c 'import importlib.util, sys
+sys.exit(importlib.util.find_spec(sys.argv[1]) is None)' "$module" ||
+		    skip "$torch_python has no module $module"
+	done
+}
+
+# profile OPTION... -- CMD...: as run, with the result in result.json.
+profile() {
+	rm -f result.json reached
+	run "$destall" profile --json "$PWD/result.json" "$@"
+	expect_nothing_left
+}
+
+# job OPTION...: a profile of the job with these; profile_options come first.
+profile_options="--for 6s"
+profile_job() { profile $profile_options -- $torch_python "$job" "$@"; }
+
+# Sessions, and batches for replaying, are gone with the command.
+expect_nothing_left() {
+	[ -z "$(ls -A "$XDG_RUNTIME_DIR")" ] || fail "left in the runtime folder: $(ls -A "$XDG_RUNTIME_DIR")"
+}
+
+# expect_result EXPRESSION...: each holds of result.json, which is doc; share, rate:
+# of it; training: the loader that trains.
+expect_result() {
+	[ -s result.json ] || fail "there is no result"
+	$torch_python -c '
+import json, sys
+doc = json.load(open("result.json"))
+assert doc["schema_version"] == 1
+share, rate, verdict = doc["shares"], doc["rates_samples_per_s"], doc["verdict"]
+training = [l for l in doc["loaders"] if l["is_training"]]
+for text in sys.argv[1:]:
+    if not eval(text):
+        sys.exit("not so: %s: %s" % (text, json.dumps({k: v for k, v in doc.items()
+                                                       if k != "observations"})))' "$@" \
+	    2> "$work/wrong" || fail "$(tail -n 1 "$work/wrong")"
+}
+
+# expect_stall NAME LOW HIGH: this is what it waits for, in a share within that, in
+# percent; none: it hardly waits.
+expect_stall() {
+	if [ "$1" = none ]; then
+		expect_result 'share["compute"] > 0.88'
+	else
+		expect_result "verdict['bottleneck'] == '$1'" "$2 <= 100 * share['$1'] <= $3"
+		expect_err "^[0-9]+ % of your epoch is $1 stall"
+	fi
+}
+
+# expect_nothing_saved WHEN: of all that the job saves.
+expect_nothing_saved() {
+	[ -z "$(find . -name 'saved.*')" ] || fail "$1: saved: $(find . -name 'saved.*' | tr '\n' ' ')"
+}
