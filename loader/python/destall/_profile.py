@@ -286,6 +286,9 @@ def _next_steered(plain, self, seen):
         found = seen.steer.next(plain, self, _left(seen, self))
     except _schedule.Gone:
         _steer.leave(None, _journal.LEFT_ALONE)
+    except StopIteration:
+        seen.steer.stop()
+        raise
     if found is None:
         found = _go_on(plain, self, seen)
     return found
@@ -296,7 +299,7 @@ def _go_on(plain, self, seen):
     --continue from its beginning, as far as the epoch has room."""
     global _steered, _is_over
     steer, left = seen.steer, _left(seen, self)
-    lists = steer.fresh
+    lists = steer.undelivered()
     if steer.schedule.continues:
         lists = iter(self._index_sampler)
         _steered, _is_over = None, True

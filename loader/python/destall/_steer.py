@@ -54,6 +54,7 @@ class Steer:
         self.at = 0                             # the number of the next
         self.done = 0                           # batches of this block that were delivered
         self.busy = None                        # what workers make meanwhile
+        self.drawn = ()                         # for the block that begins
         self._deliver = {
             _schedule.ACTUAL: self._next_made, _schedule.CACHED: self._next_made,
             _schedule.COLD: self._next_made, _schedule.REPLAY: self._next_replayed,
@@ -130,8 +131,7 @@ class Steer:
             if self.schedule.continues:
                 return False
             self.leave(_journal.LEFT_END)
-        if block.kind in _schedule.DELIVERS and batches_left is not None and \
-                block.batches > batches_left:
+        if not self._has_room(block, batches_left):
             if self.schedule.passes_epochs:
                 return False
             self.leave(_journal.LEFT_EPOCH)
@@ -142,6 +142,31 @@ class Steer:
         if block.kind not in _schedule.DELIVERS:
             self._end(plain, iterator)
         return True
+
+    def _has_room(self, block, batches_left):
+        """In this epoch."""
+        if block.kind in _schedule.DELIVERS and batches_left is not None and \
+                block.batches > batches_left:
+            return False
+        if block.kind != _schedule.ACTUAL:
+            return True
+        self.drawn = self._draw(block.batches)  # there are fewer than are left: the set has some
+        if len(self.drawn) == block.batches:
+            return True
+        self.fresh = iter(self.drawn)
+        return False
+
+    def undelivered(self):
+        """Index lists that the epoch would still have had, and maybe more."""
+        return itertools.chain(self.fresh, self.lists)
+
+    def stop(self):
+        """An iterable dataset has come to its end, which nobody knew before."""
+        if not self.schedule.passes_epochs:
+            self.leave(_journal.LEFT_EPOCH)
+        if self.block is not None:
+            self.tickets.clear()
+            self._tell_end(time.monotonic_ns())
 
     def _start_clock(self):
         journal.put(_journal.BLOCK, self.number, self.block.number, self.block.kind,
@@ -155,6 +180,9 @@ class Steer:
             self._drop_all(plain, iterator)
         if self.block.kind in _ARRANGED:
             self._count_pages(1)
+        self._tell_end(end)
+
+    def _tell_end(self, end):
         journal.put(_journal.BLOCK_END, self.number, self.block.number, self.block.kind, end,
                     self.done)
         self.block = None
@@ -262,9 +290,7 @@ class Steer:
         self._start_clock()
 
     def _begin_actual(self, plain, iterator):
-        lists = self._draw(self.block.batches)
-        if len(lists) < self.block.batches:
-            self.leave(_journal.LEFT_EPOCH)
+        lists, self.drawn = self.drawn, ()
         for indices in lists:
             ticket = _meter.Ticket(_meter.MAKE, self.block.number, indices)
             ticket.is_fresh, ticket.is_traced = True, not self.all_is_there
