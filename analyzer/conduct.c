@@ -312,7 +312,7 @@ tick(void *arg)
 		steer(c);
 }
 
-/* Ctrl-C ends the measuring once there is some. */
+/* Ctrl-C ends the measuring once there is some, and while there is. */
 static bool
 on_signal(void *arg, int signal_number)
 {
