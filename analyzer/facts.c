@@ -117,6 +117,19 @@ note_step(struct facts *f, uint32_t process, const struct journal_record *r)
 	l->given_ns += r->word[3] - r->word[2];
 }
 
+/* Of a job that is only watched. */
+static void
+note_live(struct facts *f, uint32_t process, const struct journal_record *r)
+{
+	enum { LIVE_BATCHES = 2, LIVE_WAITED = 4, LIVE_FOUND = 5 };
+	struct fact_loader *l = find_loader(f, process, r->loader);
+
+	if (l == NULL)
+		return;
+	l->given += r->word[LIVE_BATCHES];
+	l->given_ns += r->word[LIVE_WAITED] + r->word[LIVE_FOUND];
+}
+
 static void
 note_left(struct fact_process *p, const struct journal_record *r)
 {
@@ -180,6 +193,8 @@ facts_add(void *facts, size_t process, const struct journal_record *r,
 		p->blocks_ended++;
 	if (r->kind == JOURNAL_STEP)
 		note_step(f, (uint32_t)process, r);
+	if (r->kind == JOURNAL_LIVE)
+		note_live(f, (uint32_t)process, r);
 }
 
 /*--- asked ---------------------------------------------------------------*/
