@@ -410,7 +410,20 @@ def leave(schedule, why):
         except OSError:
             pass
     _remove_sockets()
+    if why == _journal.LEFT_ALONE:
+        _remove_session(_journal.folder())
     os._exit(0)
+
+
+def _remove_session(folder):
+    """Who made it is gone.  By names: nothing else is ours."""
+    try:
+        for name in os.listdir(folder):
+            if name == "schedule" or name.endswith(".journal"):
+                os.unlink(os.path.join(folder, name))
+        os.rmdir(folder)
+    except (OSError, TypeError):
+        pass                    # another rank may be at it
 
 
 def own_sockets():
