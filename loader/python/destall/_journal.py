@@ -18,7 +18,7 @@ NO_BLOCK = _LIMIT
  STORAGE, LIVE, LIVE_MADE, OPEN, NOTE, EPOCH, LEFT) = range(1, 21)
 
 ROLE_MAIN, ROLE_WORKER, ROLE_NATIVE, ROLE_PYTHON = range(4)
-LEFT_END, LEFT_EPOCH, LEFT_ASKED, LEFT_ALONE = range(4)
+LEFT_END, LEFT_EPOCH, LEFT_ASKED, LEFT_ALONE, LEFT_FAILED = range(5)
 ITERABLE, PINNED, PERSISTENT = 1, 2, 4
 
 
@@ -30,6 +30,8 @@ def folder():
 class Journal:
     """Of one process; a child that was forked has one of its own."""
 
+    why_broken = None           # why something could not be told: the rest makes no sense then
+
     def __init__(self):
         self._forget()
 
@@ -40,7 +42,7 @@ class Journal:
 
     def _open(self):
         """A program that executes another has the same pid: the next name, then."""
-        self._pid, self._fd = os.getpid(), None
+        self._pid, self._fd, self.why_broken = os.getpid(), None, None
         for n in range(64):
             name = "%d%s.journal" % (self._pid, "-%d" % n if n else "")
             try:
@@ -49,7 +51,8 @@ class Journal:
                 return
             except FileExistsError:
                 pass
-            except (OSError, TypeError):
+            except (OSError, TypeError) as e:
+                self.why_broken = getattr(e, "strerror", None) or str(e)
                 return
 
     def put(self, kind, loader, *words, text=""):
@@ -60,11 +63,15 @@ class Journal:
             with self._lock:
                 if self._pid != os.getpid():
                     self._open()
-                # Behind a part of one, a full disk's, no other could be read.
-                if self._fd is not None and os.write(self._fd, record) < len(record):
-                    self._fd = None
-        except OSError:
-            pass
+                self._write(record)
+        except OSError as e:
+            self.why_broken = e.strerror
+
+    def _write(self, record):
+        """Behind a part of one, a full disk's, no other could be read."""
+        if self._fd is not None and self.why_broken is None and \
+                os.write(self._fd, record) < len(record):
+            self.why_broken = "it was cut off"
 
     def note(self, text, *values):
         """A confession."""

@@ -25,6 +25,7 @@ from torch.utils.data import _utils
 
 from . import _journal, _meter, _pages, _private, _replay, _schedule, _trace
 from ._journal import journal
+from ._say import say
 
 _ARRANGED = {_schedule.CACHED, _schedule.COLD, _schedule.RAW_COLD, _schedule.RAW_CACHED,
              _schedule.ALONE, _schedule.REPLAY_BUSY}    # whose files are brought into a state
@@ -108,6 +109,8 @@ class Steer:
         """(a batch, its samples, its block, its number there); batches_left: of the epoch, or
         None."""
         while True:
+            if journal.why_broken is not None:
+                _leave_untold()
             if self.schedule.leave == _schedule.ASKED:
                 self.leave(_journal.LEFT_ASKED)
             if self.block is None:
@@ -413,6 +416,13 @@ def leave(schedule, why):
     if why == _journal.LEFT_ALONE:
         _remove_session(_journal.folder())
     os._exit(0)
+
+
+def _leave_untold():
+    """The command would wait for what it is not told, and this process for the command."""
+    say("profile: %s: cannot write there: %s: the job ends here", _journal.folder(),
+        journal.why_broken)
+    leave(None, _journal.LEFT_FAILED)
 
 
 def _remove_session(folder):
