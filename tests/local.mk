@@ -10,7 +10,8 @@ TEST_EXTENSIONS = .sh
 SH_LOG_COMPILER = $(SHELL)
 EXTRA_DIST += %D%/lib.sh %D%/gen.sh %D%/hub.sh %D%/cache.sh %D%/cachecmd.sh \
 	%D%/run.sh %D%/compat.sh %D%/preloaded.sh %D%/faults.sh %D%/pytest.sh \
-	%D%/emulate.sh %D%/model.sh %D%/stage.sh %D%/examples.sh %D%/profile.sh %D%/reports.sh \
+	%D%/emulate.sh %D%/model.sh %D%/stage.sh %D%/examples.sh %D%/profile.sh %D%/profiled.sh \
+	%D%/reports.sh \
 	%D%/suite.sh %D%/check-all %D%/fresh-debian
 
 include %D%/harness/local.mk
@@ -308,6 +309,14 @@ scenarios = \
 	%D%/m0920-steer.sh \
 	%D%/m0921-steer-faults.sh \
 	%D%/m0922-trace.sh \
+	%D%/m0930-profile-loaders.sh \
+	%D%/m0931-profile-pictures.sh \
+	%D%/m0932-profile-starts.sh \
+	%D%/m0933-profile-ranks.sh \
+	%D%/m0934-profile-loops.sh \
+	%D%/m0935-profile-whole.sh \
+	%D%/m0936-profile-saves.sh \
+	%D%/m0937-profile-status.sh \
 	%D%/r0900-runs.sh \
 	%D%/r0901-report.sh \
 	%D%/n0001-failing-memory.sh \
@@ -370,6 +379,8 @@ scenarios = \
 	%D%/n0900-store-disk.sh \
 	%D%/n0900-store-locked.sh \
 	%D%/n0900-store-calls.sh \
+	%D%/n0930-profile-faults.sh \
+	%D%/n0931-profile-full.sh \
 	%D%/x0200-gen-kill.sh \
 	%D%/x0201-gen-signal.sh \
 	%D%/x0400-hub-kill.sh \

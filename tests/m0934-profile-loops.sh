@@ -26,3 +26,9 @@ profile_job --batches 30 --saves --prep 5 --step 20
 expect_status 0
 expect_nothing_saved "short epochs"
 expect_result 'doc["starts"] > 1' 'verdict["sentence"]'
+
+# One whose length nobody knows.
+profile_job --iterable --batches 110 --saves --prep 5 --step 20
+expect_status 0
+expect_nothing_saved "the end of a stream"
+expect_result 'doc["starts"] > 1' 'verdict["bottleneck"] == "prep"'

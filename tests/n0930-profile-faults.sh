@@ -30,7 +30,7 @@ start --tell 120 --workers 1
 kill -KILL "$main"
 finish_job
 expect_status 137
-expect_err '^destall: '
+rm -rf "$TMPDIR"/pymp-*		# as it would without us
 expect_result 'rate["ingest"] > 100'
 
 # A worker is: PyTorch says so, and the job fails by itself.
@@ -50,12 +50,12 @@ finish_job
 expect_status 0
 expect_result 'verdict["bottleneck"] == "prep"' '0.5 < share["prep"] < 0.8'
 
-# It raises, where it does.
+# It raises.
 for workers in 0 2; do
-	profile --for 6s -- $torch_python "$job" --workers $workers --raise-at 300 --batches 400 --prep 2
+	profile --for 6s -- $torch_python "$job" --workers $workers --raise-at 100 --prep 2
 	expect_status 1
 	expect_err '^ValueError: '
-	expect_err 'sample 300 is bad'
+	expect_err 'sample [0-9]+ is bad'
 done
 
 # Nobody is there to measure: it leaves, and saves nothing.
@@ -66,4 +66,4 @@ wait $pid 2> /dev/null || status=$?
 expect_status 137
 check_leftovers || fail "the job is still there"
 expect_nothing_saved "the profiler was killed"
-rm -rf "$XDG_RUNTIME_DIR"/*
+expect_nothing_left

@@ -60,8 +60,15 @@ expect_no_out
 [ ! -e started ] || fail "the command was started"
 [ ! -s LEFT ] || fail "left: $(cat LEFT)"
 
-# Enough for the schedule, and for hardly anything else: the job is not hurt.
-small 84k "$destall" profile --for 3s -- "$destall" emulate --batch 4 --set size=32 --data set --step-ms 1
+# Enough for the schedule, and for hardly anything else: the job is not hurt, and
+# nobody waits for what cannot be told.
+small 76k "$destall" profile --for 3s --pass-epochs -- "$destall" emulate --batch 4 --set size=32 --data set \
+    --step-ms 1 --epochs 1000
 [ "$status" -eq 0 ] || fail "exit status $status"
-expect_err '^destall: '
+[ -s "$work/err" ] || fail "nothing is told"
+[ ! -s LEFT ] || fail "left: $(cat LEFT)"
+need_torch
+small 76k timeout 60 "$destall" profile --for 3s -- $torch_python "$job" --step 5
+[ "$status" -eq 0 ] || fail "exit status $status"
+expect_err '^destall: profile: .*cannot write there: '
 [ ! -s LEFT ] || fail "left: $(cat LEFT)"

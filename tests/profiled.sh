@@ -49,13 +49,14 @@ for text in sys.argv[1:]:
 	    2> "$work/wrong" || fail "$(tail -n 1 "$work/wrong")"
 }
 
-# expect_stall NAME LOW HIGH: this is what it waits for, in a share within that, in
-# percent; none: it hardly waits.
+# expect_stall NAME LOW HIGH: this is what it waits for most, and it waits for a share
+# of its time within that, in percent; none: it hardly waits.  A machine with other
+# things to do is slow to hand over: that is not told apart here.
 expect_stall() {
 	if [ "$1" = none ]; then
-		expect_result 'share["compute"] > 0.88'
+		expect_result 'share["compute"] > 0.8'
 	else
-		expect_result "verdict['bottleneck'] == '$1'" "$2 <= 100 * share['$1'] <= $3"
+		expect_result "verdict['bottleneck'] == '$1'" "$2 <= 100 * (1 - share['compute']) <= $3"
 		expect_err "^[0-9]+ % of your epoch is $1 stall"
 	fi
 }

@@ -25,6 +25,8 @@ EXTRA_DIST += \
 	%D%/loops_job.py \
 	%D%/newcomer_job.py \
 	%D%/resume_job.py \
+	%D%/profile_job.py \
+	%D%/profile_group.py \
 	%D%/stalls_job.py \
 	%D%/test_behaviour.py \
 	%D%/test_drills.py \

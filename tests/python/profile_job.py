@@ -15,14 +15,15 @@ from torch.utils.data import DataLoader, Dataset, DistributedSampler, IterableDa
 
 class Sleepy(Dataset):
     def __init__(self, o, samples):
-        self.o, self.samples = o, samples
+        self.o, self.samples, self.made = o, samples, 0
 
     def __len__(self):
         return self.samples
 
     def __getitem__(self, i):
         time.sleep(self.o.prep / 1e3)
-        if i == self.o.raise_at:
+        self.made += 1                  # in this process
+        if self.made == self.o.raise_at:
             raise ValueError("sample %d is bad" % i)
         x = torch.full((3,), 7.0)
         return {"x": x, "id": i} if self.o.rough else x
