@@ -14,6 +14,7 @@
 #include "analyzer/model.h"
 
 #define STALL_SMALL	0.02	/* is no stall */
+#define STALL_LARGE	0.10	/* is one, however wide its interval is */
 
 /*--- shares --------------------------------------------------------------*/
 
@@ -99,7 +100,8 @@ verdict_take_shares(struct result *r)
 static bool
 is_stall(double share, const struct figure *f)
 {
-	return share >= STALL_SMALL && share >= interval_half(f);
+	return share >= STALL_LARGE ||
+	    (share >= STALL_SMALL && share >= interval_half(f));
 }
 
 /* What is left for shares that are not known; negative: all are. */

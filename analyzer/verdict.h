@@ -7,8 +7,8 @@
  *
  *  1. A loader that is behind decides alone, however long the steps are: the
  *     bottleneck is the larger of prep and fetch, unless these together are below
- *     2 %, or below half the width of their interval.  Else it is what the main
- *     process does more of: computing, or taking batches over.
+ *     2 %, or, below 10 %, less than half the width of their interval.  Else it is
+ *     what the main process does more of: computing, or taking batches over.
  *  2. There is no verdict where what is not known could be larger; the sentence
  *     then says what is known.
  *  3. Rates and cores are those of all ranks together; batches, workers and times

@@ -192,6 +192,7 @@ bottleneck_follows_the_rule(void **state)
 		/* Noise of that size: no stall was shown. */
 		{ { 0.96, 0.04, 0, 0, 0.05 }, SHARE_COMPUTE },
 		{ { 0.94, 0.06, 0, 0, 0.05 }, SHARE_PREP },
+		{ { 0.89, 0.11, 0, 0, 0.5 }, SHARE_PREP },
 		{ { 0.5, 0.3, 0.2, 0, 0.01 }, SHARE_PREP },
 		{ { 0.5, 0.2, 0.3, 0, 0.01 }, SHARE_FETCH },
 		/* A loader that is behind decides, whatever else there is. */
@@ -206,7 +207,7 @@ bottleneck_follows_the_rule(void **state)
 		{ { -1, -1, 0.6, 0.05, 0.01 }, SHARE_FETCH },
 		{ { -1, -1, 0.4, 0.05, 0.01 }, SHARES },
 		{ { -1, -1, 0.01, 0.01, 0.001 }, SHARES },
-		{ { -1, 0.99, 0, 0.01, 0.999 }, SHARES },
+		{ { -1, 0.99, 0, 0.01, 0.999 }, SHARE_PREP },
 		/* Without the hand-over. */
 		{ { 0.99, -1, 0, -1, 0.001 }, SHARE_COMPUTE },
 		{ { 0.5, -1, 0.3, -1, 0.01 }, SHARE_FETCH },

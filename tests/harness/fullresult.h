@@ -13,7 +13,8 @@
 
 void full_result_make(struct result *r, unsigned number);
 	/* Begins it, and fills it; those of other numbers began so many seconds
-	 * later, and differ in other members.  Numbers have at most 12 digits, all texts are ASCII. */
+	 * later, and differ in other members.  Numbers have at most 12 digits,
+	 * all texts are ASCII. */
 
 const char *full_result_differ(const struct result *a, const struct result *b);
 	/* The first member that differs, but for the id, or NULL. */
