@@ -397,25 +397,46 @@ def before_leaving():
 
 def leave(schedule, why):
     """At once: no validation, checkpoint, `finally` or atexit of the job comes after it."""
-    before_leaving()
-    journal.put(_journal.LEFT, 0, time.monotonic_ns(), why)
-    if schedule is not None and why != _journal.LEFT_ALONE:
-        schedule.await_leave(_PATIENCE_S)
+    try:
+        _ignore_signals()
+        before_leaving()
+        journal.put(_journal.LEFT, 0, time.monotonic_ns(), why)
+        if schedule is not None and why != _journal.LEFT_ALONE:
+            schedule.await_leave(_PATIENCE_S)
+        _flush()
+        _kill_children()
+        _remove_sockets()
+        if why == _journal.LEFT_ALONE:
+            _remove_session(_journal.folder())
+    finally:
+        os._exit(0)
+
+
+def _ignore_signals():
+    """PyTorch raises in the main thread when a worker dies, and a program may raise in handlers of
+    its own; by the C library, because Python does it in one thread only."""
+    plain = ctypes.CDLL(None).signal
+    plain.argtypes, plain.restype = [ctypes.c_int, ctypes.c_void_p], ctypes.c_void_p
+    for number in signal.valid_signals():
+        if callable(signal.getsignal(number)):
+            plain(number, int(signal.SIG_IGN))
+
+
+def _flush():
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
         except Exception:
             pass
     ctypes.CDLL(None).fflush(None)
+
+
+def _kill_children():
     for child in multiprocessing.active_children():
         try:
             os.kill(child.pid, signal.SIGKILL)
         except OSError:
             pass
-    _remove_sockets()
-    if why == _journal.LEFT_ALONE:
-        _remove_session(_journal.folder())
-    os._exit(0)
 
 
 def _leave_untold():
