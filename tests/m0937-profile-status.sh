@@ -21,7 +21,7 @@ expect_status 137
 run sh -c '"$1" profile sh -c "kill -USR1 \$\$"; kill -l $?' sh "$destall"
 expect_out '^USR1$'
 
-expect_refused 127 'profile: nosuch: No such file' "$destall" profile -- nosuch
+expect_refused 127 'profile: ./nosuch: No such file' "$destall" profile -- ./nosuch
 : > plain
 expect_refused 126 'profile: ./plain: Permission denied' "$destall" profile ./plain
 expect_refused 2 '.*' "$destall" profile
