@@ -57,6 +57,7 @@ replayed_is_the_jobs_own_time(void **state)
 	assert_int_equal(m->end_ns, (1000 + 12 * 27) * MS);
 	assert_near(m->handover_s, -1);
 	assert_near(m->resident, -1);
+	assert_false(m->has_files);
 	end();
 }
 
@@ -308,6 +309,7 @@ workers_tell_of_their_time(void **state)
 	assert_near(m->handover_s, 0.002);
 	assert_near(m->resident, 40.0 / 180);
 	assert_near(m->resident_after, 1);
+	assert_true(m->has_files);
 	end();
 }
 

@@ -66,8 +66,8 @@ static const char *
 confess(enum block_kind kind, double before, double after)
 {
 	static char text[256];
-	struct measured m = { .kind = kind, .resident = before,
-	    .resident_after = after };
+	struct measured m = { .kind = kind, .has_files = true,
+	    .resident = before, .resident_after = after };
 	struct measured_list list = { .list = &m, .nr = 1 };
 
 	told_init();
@@ -98,6 +98,21 @@ files_that_were_elsewhere_are_confessed(void **state)
 	assert_string_equal(confess(BLOCK_REPLAY, -1, -1), "");
 }
 
+/* Samples that come from nowhere. */
+static void
+without_files_there_is_nothing_to_verify(void **state)
+{
+	struct measured m = { .kind = BLOCK_CACHED, .resident = -1,
+	    .resident_after = -1 };
+	struct measured_list list = { .list = &m, .nr = 1 };
+
+	(void)state;
+	told_init();
+	summary_residency(&result, &list);
+	assert_int_equal(result.nr_confessions, 0);
+	told_fini();
+}
+
 static void
 ranks_that_are_missing_are_confessed(void **state)
 {
@@ -120,4 +135,5 @@ UNIT_MAIN(
 	UNIT(loaders_are_told_of_the_first_rank),
 	UNIT(time_left_out_is_told),
 	UNIT(files_that_were_elsewhere_are_confessed),
+	UNIT(without_files_there_is_nothing_to_verify),
 	UNIT(ranks_that_are_missing_are_confessed))

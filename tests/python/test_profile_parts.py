@@ -25,6 +25,7 @@ from destall import _journal, _meter, _pages, _replay, _schedule, _trace, _train
 RECORD = struct.Struct("<HHI7Q")
 Told = collections.namedtuple("Told", "kind loader words text")
 Point = collections.namedtuple("Point", "x y")
+EVERY = 5               # batches, after which it is looked at whether a loader trains
 
 
 @pytest.fixture(autouse=True)
@@ -426,7 +427,7 @@ def train(model, optimizer, i=0, every=1, zero_first=True):
 
 
 def test_a_loop_without_an_optimizer_trains(model):
-    assert found_at(lambda i: None) == _training._EVERY
+    assert found_at(lambda i: None) == EVERY
 
 
 def test_validation_does_not_train(model):
@@ -442,7 +443,7 @@ def test_means_with_an_optimizer_around_do_not_train(model):
     optimizer = torch.optim.Adam(model.parameters())
     train(model, optimizer)
     assert found_at(lambda i: torch.ones(3).mean()) == 0
-    assert found_at(lambda i: train(model, optimizer)) == 2 * _training._EVERY
+    assert found_at(lambda i: train(model, optimizer)) == 2 * EVERY
 
 
 @pytest.mark.parametrize("kind", [torch.optim.SGD, torch.optim.Adam, torch.optim.AdamW])
@@ -450,7 +451,7 @@ def test_means_with_an_optimizer_around_do_not_train(model):
 def test_steps_train(model, kind, zero_first):
     optimizer = kind(model.parameters(), lr=0.1)
     assert found_at(lambda i: train(model, optimizer, zero_first=zero_first)) == \
-        2 * _training._EVERY
+        2 * EVERY
 
 
 @pytest.mark.parametrize("every, at", [(4, 10), (16, 20), (7, 10)])
@@ -472,7 +473,7 @@ def test_what_else_lies_about_does_not_matter(model):
     proxy = weakref.proxy(thing)
     del thing
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-    assert found_at(lambda i: train(model, optimizer)) == 2 * _training._EVERY
+    assert found_at(lambda i: train(model, optimizer)) == 2 * EVERY
     assert proxy is not None and half is not None
 
 
