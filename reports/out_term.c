@@ -223,3 +223,11 @@ out_term_print(const struct result *r, const struct term *t)
 	print_rates(r, t);
 	out_term_lists(r, t);
 }
+
+void
+out_term_brief(const struct result *r, const struct term *t)
+{
+	print_sentence(r, t);
+	print_shares(r, t);
+	out_term_fixes(r, t, 1);
+}

@@ -16,6 +16,9 @@
 
 void out_term_print(const struct result *r, const struct term *t);
 
+void out_term_brief(const struct result *r, const struct term *t);
+	/* The verdict, the shares, and what would help most. */
+
 const char *out_term_colour(const struct term *t, enum share share);
 	/* What to print before a share, to be ended by term_off(). */
 

@@ -216,14 +216,14 @@ print_fix(const struct result_fix *f, const struct term *t)
 	free(command);
 }
 
-static void
-print_fixes(const struct result *r, const struct term *t)
+void
+out_term_fixes(const struct result *r, const struct term *t, size_t most)
 {
 	if (r->nr_fixes == 0)
 		return;
-	fprintf(t->out, "\n%sWhat would help%s\n", term_on(t, TERM_BOLD),
+	fprintf(t->out, "%sWhat would help%s\n", term_on(t, TERM_BOLD),
 	    term_off(t));
-	for (size_t i = 0; i < r->nr_fixes; i++)
+	for (size_t i = 0; i < r->nr_fixes && i < most; i++)
 		print_fix(&r->fixes[i], t);
 }
 
@@ -281,6 +281,8 @@ out_term_lists(const struct result *r, const struct term *t)
 	print_loaders(r, t);
 	print_cuts(r, t);
 	print_run(r, t);
-	print_fixes(r, t);
+	if (r->nr_fixes > 0)
+		fputc('\n', t->out);
+	out_term_fixes(r, t, r->nr_fixes);
 	print_confessions(r, t);
 }

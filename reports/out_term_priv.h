@@ -15,4 +15,7 @@ char *out_term_clean(const char *text);
 void out_term_lists(const struct result *r, const struct term *t);
 	/* All but the verdict, the shares, the speeds. */
 
+void out_term_fixes(const struct result *r, const struct term *t, size_t most);
+	/* The first of what would help, under a heading. */
+
 #endif

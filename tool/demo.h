@@ -13,6 +13,7 @@
 #include "base/term.h"
 #include "tool/demo_jobs.h"
 #include "tool/demo_law.h"
+#include "tool/demo_profile.h"
 #include "tool/demo_read.h"
 
 #define DEMO_EPOCHS	3u
@@ -25,17 +26,22 @@ enum demo_run {
 };
 
 struct demo_found {
-	uint64_t	bytes;		/* of all items */
-	const char	*share;		/* of the cache, as given */
-	double		part;		/* the same, 0 to 1 */
-	uint64_t	digest;		/* of an epoch */
+	struct demo_profile profile[DEMO_KINDS];
+	struct demo_jobs caching;	/* one job, its arrays in the cache */
+	struct demo_jobs jobs;
 	uint64_t	elapsed_ns;
+
+	/* The cache next to the page cache: */
+	const char	*share;		/* of the cache, as given; NULL: it
+					 * was not tried */
+	double		part;		/* the same, 0 to 1 */
+	uint64_t	bytes;		/* of all items */
+	uint64_t	digest;		/* of an epoch */
 	uint64_t	limit_bytes;	/* of memory, for both; 0: none */
 	struct ds_err	no_limit;	/* why */
 	struct demo_law	law;
 	struct demo_epoch epoch[DEMO_RUNS][DEMO_EPOCHS];
 	struct demo_held held;		/* by destall */
-	struct demo_jobs jobs;
 };
 
 bool demo_is_counted(const struct demo_found *f);
@@ -50,8 +56,23 @@ int demo_check(const struct demo_found *f, struct ds_err *err);
 	/* Is everything exactly as the law says?  -EBADMSG names what is
 	 * not. */
 
-void demo_print(const struct demo_found *f);
-void demo_print_jobs(const struct term *t, const struct demo_jobs *j);
+/* Each part is printed once it is known. */
+struct demo_page {
+	struct term	term;
+	unsigned	parts;		/* that are printed */
+};
+
+void demo_print_head(struct demo_page *p, const char *text);
+void demo_print_text(const struct term *t, const char *text);
+	/* Broken into lines. */
+
+void demo_print_profile(struct demo_page *p, const struct demo_profile *found,
+    enum demo_kind kind);
+void demo_print_caching(struct demo_page *p, const struct demo_jobs *j);
+void demo_print_jobs(struct demo_page *p, const struct demo_jobs *j);
+void demo_print_cache(struct demo_page *p, const struct demo_found *f);
+void demo_print_end(struct demo_page *p, const struct demo_found *f);
+
 int demo_write_json(const struct demo_found *f, const char *path,
     struct ds_err *err);
 

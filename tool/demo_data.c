@@ -16,11 +16,44 @@
 #include "base/crc32c.h"
 #include "base/io.h"
 #include "tool/gen_rng.h"
+#include "tool/gen_run.h"
 
 uint64_t
 demo_digest(uint32_t item, uint32_t crc)
 {
 	return gen_rng_mix((uint64_t)item << 32 | crc);
+}
+
+/*--- made ----------------------------------------------------------------*/
+
+static void
+say_stopping(unsigned in_work)
+{
+	(void)in_work;		/* milliseconds */
+}
+
+int
+demo_data_make(const char *path, uint64_t seed, uint64_t count,
+    struct stop *stop, struct ds_err *err)
+{
+	const struct gen_plan plan = {
+		.seed = seed, .classes = 10, .quality = 94,
+		.size = { .width = 500, .height = 375 },
+	};
+	struct gen_request ask = {
+		.plan = &plan, .path = path, .count = count,
+		.stopping = say_stopping,
+	};
+	struct gen_outcome r;
+	int rc = gen_run(&ask, &r, err);
+
+	if (rc < 0)
+		return rc;
+	if (r.signal != 0) {
+		stop->signal = r.signal;
+		return err_fail(err, -EINTR, "demo: stopped");
+	}
+	return 0;
 }
 
 /*--- what is there -------------------------------------------------------*/

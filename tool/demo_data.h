@@ -20,6 +20,10 @@ struct demo_data {
 	uint64_t	digest;		/* of an epoch */
 };
 
+int demo_data_make(const char *path, uint64_t seed, uint64_t count,
+    struct stop *stop, struct ds_err *err);
+	/* Images, in a new folder.  -EINTR: a signal came. */
+
 int demo_data_open(struct demo_data *d, const char *path,
     struct demo_law *law, struct stop *stop, struct ds_err *err);
 	/* Lists it and reads it once; the law has the sizes then.  On failure

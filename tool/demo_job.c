@@ -1,29 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * demo_job.c: one of the demo's training jobs.  Runs in the command, a part of
- * it in the child that becomes the job.
+ * demo_job.c: one of the demo's children.  Runs in the command, a part of it in
+ * the child that becomes the job.
  */
 
 #include <config.h>
 
 #include "tool/demo_job.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/io.h"
-#include "tool/demo_jobs.h"
+#include "base/must.h"
+#include "base/text.h"
+#include "tool/demo_place.h"
 
 #define NOT_STARTED	125
 #define NOT_FOUND	127
-#define EPOCHS		"3"
+#define SOCKET_DIR	64u	/* longer paths are none of a socket's folder */
 
-static_assert(DEMO_JOBS_EPOCHS == 3, "EPOCHS is the same in words");
+const char demo_job_self[] = "destall";
 
 extern char **environ;
 
@@ -52,11 +54,26 @@ clear_environment(void)
 	}
 }
 
+/* Sockets that a Python which is killed cannot remove are in the temporary
+ * folder. */
 static void
-set_environment(bool shared)
+set_folders(const char *dir)
+{
+	char store[2 * DEMO_PATH];
+
+	(void)snprintf(store, sizeof store, "%s/runs.sqlite", dir);
+	(void)setenv("DESTALL_STORE", store, 1);
+	(void)setenv("XDG_RUNTIME_DIR", dir, 1);
+	if (strlen(dir) < SOCKET_DIR)
+		(void)setenv("TMPDIR", dir, 1);
+}
+
+static void
+set_environment(const struct demo_job_command *c)
 {
 	clear_environment();
-	(void)setenv("DESTALL", shared ? "1" : "0", 1);
+	set_folders(c->dir);
+	(void)setenv("DESTALL", c->shared ? "1" : "0", 1);
 	(void)setenv("DESTALL_LOG", "quiet", 1);
 	(void)setenv("OMP_NUM_THREADS", "1", 1);
 	(void)setenv("PYTHONDONTWRITEBYTECODE", "1", 1);
@@ -65,26 +82,23 @@ set_environment(bool shared)
 static void
 execute(const struct demo_job_command *c)
 {
-	static const char self[] = "/proc/self/exe", name[] = "destall";
+	char *words[DEMO_JOB_WORDS + 1];
 
-	if (c->python == NULL)
-		(void)execl(self, name, "emulate", "--data", c->data,
-		    "--epochs", EPOCHS, "--batch", "32", "--threads", "1",
-		    "--set", "size=128", "--json", (char *)NULL);
-	else if (c->shared)
-		(void)execl(self, name, "run", "--data", c->data, "--",
-		    c->python, c->script, c->data, EPOCHS, (char *)NULL);
+	/* Who executes another does not change them. */
+	memcpy(words, c->words, sizeof words);
+	if (c->words[0] == demo_job_self)
+		(void)execv("/proc/self/exe", words);
 	else
-		(void)execlp(c->python, c->python, c->script, c->data,
-		    EPOCHS, (char *)NULL);
+		(void)execvp(words[0], words);
 }
 
 _Noreturn static void
 become_job(const struct demo_job_command *c, int out)
 {
 	(void)setpgid(0, 0);
-	set_environment(c->shared);
-	if (dup2(c->in, STDIN_FILENO) < 0 || dup2(out, STDOUT_FILENO) < 0 ||
+	set_environment(c);
+	if (chdir(c->dir) != 0 || dup2(c->in, STDIN_FILENO) < 0 ||
+	    dup2(out, STDOUT_FILENO) < 0 ||
 	    dup2(c->errors, STDERR_FILENO) < 0)
 		_exit(NOT_STARTED);
 	(void)sigprocmask(SIG_SETMASK, c->mask, NULL);
@@ -93,6 +107,20 @@ become_job(const struct demo_job_command *c, int out)
 }
 
 /*--- in the command ------------------------------------------------------*/
+
+void
+demo_job_add(struct demo_job_command *c, const char *const words[])
+{
+	unsigned nr = 0;
+
+	while (c->words[nr] != NULL)
+		nr++;
+	for (; *words != NULL; words++) {
+		must(nr < DEMO_JOB_WORDS);
+		c->words[nr++] = *words;
+	}
+	c->words[nr] = NULL;
+}
 
 int
 demo_job_start(struct demo_job *j, const struct demo_job_command *c,
@@ -149,4 +177,22 @@ demo_job_end(struct demo_job *j, bool now)
 		;
 	j->child = 0;
 	return status;
+}
+
+int
+demo_job_explain(int errors, int status, struct ds_err *err)
+{
+	char text[4096] = "", clean[200], *last;
+	off_t size = lseek(errors, 0, SEEK_END);
+	off_t from = size >= (off_t)sizeof text ?
+	    size - (off_t)sizeof text + 1 : 0;
+	ssize_t n = pread(errors, text, sizeof text - 1, from);
+
+	while (n > 0 && text[n - 1] == '\n')
+		text[--n] = '\0';
+	last = strrchr(text, '\n');
+	(void)text_clean(clean, sizeof clean, last != NULL ? last + 1 : text);
+	return err_fail(err, -ECHILD, "a job ended with status %d%s%s",
+	    WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status),
+	    clean[0] != '\0' ? ": " : "", clean);
 }

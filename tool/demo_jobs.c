@@ -8,19 +8,22 @@
 
 #include "tool/demo_jobs.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/io.h"
 #include "base/json.h"
-#include "base/text.h"
 #include "tool/demo_job.h"
+
+#define EPOCHS	"3"
+
+static_assert(DEMO_JOBS_EPOCHS == 3, "EPOCHS is the same in words");
 
 struct jobs {
 	const struct demo_jobs_place *p;
@@ -54,7 +57,7 @@ static void
 let_begin(struct jobs *s)
 {
 	for (unsigned i = 0; i < s->nr; i++)
-		if (s->command.python != NULL && !is_ready(&s->job[i]))
+		if (s->p->python != NULL && !is_ready(&s->job[i]))
 			return;
 	io_close(&s->go);
 }
@@ -123,22 +126,6 @@ take_figures(const struct demo_job *j, struct demo_jobs_sum *sum,
 	return 0;
 }
 
-/* With the last line that one of them has said. */
-static int
-explain(const struct jobs *s, int status, struct ds_err *err)
-{
-	char text[4096] = "", clean[200], *last;
-	ssize_t n = pread(s->command.errors, text, sizeof text - 1, 0);
-
-	while (n > 0 && text[n - 1] == '\n')
-		text[--n] = '\0';
-	last = strrchr(text, '\n');
-	(void)text_clean(clean, sizeof clean, last != NULL ? last + 1 : text);
-	return err_fail(err, -ECHILD, "a job ended with status %d%s%s",
-	    WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status),
-	    clean[0] != '\0' ? ": " : "", clean);
-}
-
 static int
 end_all(struct jobs *s, int rc, struct demo_jobs_sum *sum, struct ds_err *err)
 {
@@ -148,7 +135,8 @@ end_all(struct jobs *s, int rc, struct demo_jobs_sum *sum, struct ds_err *err)
 	for (unsigned i = 0; i < s->nr; i++) {
 		status = demo_job_end(&s->job[i], rc < 0);
 		if (rc == 0 && status != 0)
-			rc = explain(s, status, err);
+			rc = demo_job_explain(s->command.errors, status,
+			    err);
 		if (rc == 0)
 			rc = take_figures(&s->job[i], sum, err);
 	}
@@ -156,6 +144,35 @@ end_all(struct jobs *s, int rc, struct demo_jobs_sum *sum, struct ds_err *err)
 }
 
 /*--- a run ---------------------------------------------------------------*/
+
+/* Arrays are read once before they count (_demo.py). */
+static void
+choose_words(struct jobs *s, bool shared)
+{
+	const char *data = s->p->data;
+	const char *const emulate[] = { demo_job_self, "emulate", "--data",
+	    data, "--epochs", EPOCHS, "--batch", "32", "--threads", "1",
+	    "--set", "size=128", "--json", NULL };
+	const char *const behind[] = { demo_job_self, "run", "--data", data,
+	    "--", NULL };
+	const char *const python[] = { s->p->python, DEMO_SCRIPT,
+	    "--epochs", EPOCHS, NULL };
+	const char *const pictures[] = { "--batch", "32", "--workers", "1",
+	    data, NULL };
+	const char *const arrays[] = { "--step-ms", DEMO_ARRAYS_STEP_MS, data,
+	    NULL };
+
+	s->command.words[0] = NULL;
+	s->command.shared = shared;
+	if (s->p->python == NULL) {
+		demo_job_add(&s->command, emulate);
+		return;
+	}
+	if (shared)
+		demo_job_add(&s->command, behind);
+	demo_job_add(&s->command, python);
+	demo_job_add(&s->command, s->p->kind == DEMO_ARRAYS ? arrays : pictures);
+}
 
 static int
 run_all(struct jobs *s, struct demo_jobs_sum *sum, struct ds_err *err)
@@ -186,7 +203,7 @@ run_shared(struct jobs *s, struct demo_jobs_sum *sum, struct ds_err *err)
 
 	/* With half of the memory that is free, as a hub has. */
 	rc = demo_hub_start(s->p->place, 0, &none, s->p->stop, err);
-	s->command.shared = true;
+	choose_words(s, true);
 	if (rc == 0)
 		rc = run_all(s, sum, err);
 	demo_hub_end(s->p->place);
@@ -204,6 +221,7 @@ run_both(struct jobs *s, struct demo_jobs *j, struct ds_err *err)
 	    0600);
 	if (s->command.errors < 0)
 		return err_errno(err, "cannot make %s", path);
+	choose_words(s, false);
 	rc = run_all(s, &j->plain, err);
 	if (rc == 0)
 		rc = run_shared(s, &j->shared, err);
@@ -215,19 +233,14 @@ int
 demo_jobs_run(struct demo_jobs *j, const struct demo_jobs_place *p,
     struct ds_err *err)
 {
-	char python[PATH_MAX], script[PATH_MAX];
 	uint64_t done = 0;
 	struct jobs s = {
 		.p = p, .nr = j->nr, .go = -1, .done = &done,
-		.command = { .data = p->data, .mask = &p->stop->before },
+		.command = { .dir = p->place->dir, .mask = &p->stop->before },
 	};
 	int rc;
 
-	j->is_torch = demo_python_find(python, script);
-	if (j->is_torch) {
-		s.command.python = python;
-		s.command.script = script;
-	}
+	j->is_torch = p->python != NULL;
 	s.job = calloc(j->nr, sizeof *s.job);
 	if (s.job == NULL)
 		return err_fail(err, -ENOMEM, "demo: no memory");

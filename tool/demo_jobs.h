@@ -4,7 +4,7 @@
  * Runs in the command only; the jobs are processes of their own.
  *
  *  1. A job is PyTorch's loader (loader/python/destall/_demo.py), or, where no
- *     Python has PyTorch and Pillow, `destall emulate`.
+ *     Python has PyTorch and Pillow, `destall emulate`, which has no arrays.
  *  2. All figures are the jobs' own, of this run; either all jobs of both runs
  *     have told theirs, or nothing is shown but why not.
  *  3. The jobs begin together, once the last of them could.
@@ -24,8 +24,13 @@
 #include "tool/demo_place.h"
 
 #define DEMO_JOBS_MAX		16u
-#define DEMO_JOBS_ITEMS		300u
+#define DEMO_JOBS_ITEMS		320u
 #define DEMO_JOBS_EPOCHS	3u
+
+/* What the accelerator takes for a batch of arrays, and of pictures where that
+ * is not nothing. */
+#define DEMO_ARRAYS_STEP_MS	"2"
+#define DEMO_PICTURES_STEP_MS	"5"
 
 struct demo_jobs_sum {		/* of all jobs */
 	uint64_t	samples;
@@ -42,8 +47,18 @@ struct demo_jobs {
 	struct demo_jobs_sum plain, shared;
 };
 
+#define DEMO_SCRIPT	"train.py"	/* in the demo's folder: the job */
+
+const char *demo_python_find(const char *dir);
+	/* One with PyTorch and Pillow, by name or path, which has its job in
+	 * that folder then; NULL: there is none. */
+
+enum demo_kind { DEMO_PICTURES, DEMO_ARRAYS, DEMO_KINDS };
+
 struct demo_jobs_place {
-	const char	*data;		/* the folder of pictures */
+	enum demo_kind	kind;		/* of the data */
+	const char	*data;		/* their folder, in the demo's */
+	const char	*python;	/* NULL: there is none */
 	struct demo_place *place;
 	struct stop	*stop;
 	struct progress	*progress;
@@ -58,8 +73,5 @@ double demo_jobs_rate(const struct demo_jobs_sum *s);
 	/* Samples per second, of all jobs together. */
 double demo_jobs_cost(const struct demo_jobs_sum *s);
 	/* Processor seconds per sample. */
-
-bool demo_python_find(char python[PATH_MAX], char script[PATH_MAX]);
-	/* One with PyTorch and Pillow, by name or path, and its job. */
 
 #endif

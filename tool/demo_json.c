@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/say.h"
+#include "reports/out_json.h"
 
 static json_t *
 make_run(const struct demo_found *f, enum demo_run run)
@@ -99,19 +100,39 @@ make_jobs(const struct demo_jobs *j)
 	return doc;
 }
 
-int
-demo_write_json(const struct demo_found *f, const char *path,
-    struct ds_err *err)
+static json_t *
+make_profile(const struct demo_profile *p)
 {
-	json_t *doc = json_doc_new(), *more;
-	json_t *measured = json_must(json_array());
-	json_t *computed = json_must(json_array());
+	if (!p->is_wanted)
+		return json_null();
+	return json_must(json_pack("{so so so}",
+	    "command", json_text(p->command),
+	    "failed", p->is_measured ? json_null() :
+	    json_text(p->why_not.text),
+	    "result", p->is_measured ? out_json_make(&p->result) :
+	    json_null()));
+}
 
+/* The cache next to others; null where it was not tried. */
+static void
+put_cache(json_t *doc, const struct demo_found *f)
+{
+	static const char *const keys[] = { "items", "bytes", "cache_share",
+	    "cap_bytes", "seed", "memory_limit_bytes", "storage_is_counted",
+	    "measured", "computed" };
+	json_t *measured, *computed, *more;
+
+	for (unsigned i = 0; i < sizeof keys / sizeof *keys; i++)
+		json_put(doc, keys[i], json_null());
+	if (f->share == NULL)
+		return;
+	measured = json_must(json_array());
+	computed = json_must(json_array());
 	json_append(measured, make_run(f, DEMO_PLAIN));
 	json_append(measured, make_destall(f));
 	for (unsigned c = 0; c < DEMO_CACHES; c++)
 		json_append(computed, make_computed(f, c));
-	more = json_pack("{sI sI sf sI sI so sb so so so sf}",
+	more = json_must(json_pack("{sI sI sf sI sI so sb so so}",
 	    "items", (json_int_t)f->law.items,
 	    "bytes", (json_int_t)f->bytes,
 	    "cache_share", f->part,
@@ -121,11 +142,25 @@ demo_write_json(const struct demo_found *f, const char *path,
 	    json_integer((json_int_t)f->limit_bytes) : json_null(),
 	    "storage_is_counted", (int)demo_is_counted(f),
 	    "measured", measured,
-	    "computed", computed,
-	    "sharing", make_jobs(&f->jobs),
-	    "seconds", (double)f->elapsed_ns / (double)NS_PER_S);
-	if (more == NULL || json_object_update(doc, more) != 0)
+	    "computed", computed));
+	if (json_object_update(doc, more) != 0)
 		say_no_memory();
 	json_decref(more);
+}
+
+int
+demo_write_json(const struct demo_found *f, const char *path,
+    struct ds_err *err)
+{
+	json_t *doc = json_doc_new();
+
+	json_put(doc, "profiles", json_must(json_pack("{so so}",
+	    "pictures", make_profile(&f->profile[DEMO_PICTURES]),
+	    "arrays", make_profile(&f->profile[DEMO_ARRAYS]))));
+	json_put(doc, "caching", make_jobs(&f->caching));
+	json_put(doc, "sharing", make_jobs(&f->jobs));
+	put_cache(doc, f);
+	json_put(doc, "seconds", json_real((double)f->elapsed_ns /
+	    (double)NS_PER_S));
 	return json_doc_write(doc, path, err);
 }

@@ -62,18 +62,24 @@ find_script(char script[PATH_MAX])
 	return access(script, R_OK) == 0;
 }
 
-bool
-demo_python_find(char python[PATH_MAX], char script[PATH_MAX])
+static bool
+link_script(const char *dir)
+{
+	char script[PATH_MAX], path[PATH_MAX];
+
+	(void)snprintf(path, sizeof path, "%s/" DEMO_SCRIPT, dir);
+	return find_script(script) && symlink(script, path) == 0;
+}
+
+const char *
+demo_python_find(const char *dir)
 {
 	static const char *const names[] = { "python3", "/usr/bin/python3" };
 
-	if (!find_script(script))
-		return false;
-	for (unsigned i = 0; i < sizeof names / sizeof *names; i++) {
-		if (has_torch(names[i])) {
-			strcpy(python, names[i]);
-			return true;
-		}
-	}
-	return false;
+	if (!link_script(dir))
+		return NULL;
+	for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
+		if (has_torch(names[i]))
+			return names[i];
+	return NULL;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * demo_show.c: what the demo found, as a picture in the terminal.
+ * demo_show.c: the demo's cache next to others, as a picture in the terminal.
  * Runs in the command only.
  */
 
@@ -48,9 +48,9 @@ struct picture {
 };
 
 static void
-start_picture(struct picture *p, uint64_t whole)
+start_picture(struct picture *p, const struct term *t, uint64_t whole)
 {
-	term_init(&p->term, stdout);
+	p->term = *t;
 	p->blocks = p->term.can_redraw && has_utf8();
 	p->width = p->term.width - LABEL - FIGURES;
 	if (p->term.width < LABEL + FIGURES + 8)
@@ -148,13 +148,6 @@ put_epoch(const struct picture *p, const struct demo_found *f, unsigned e)
 /*--- words ---------------------------------------------------------------*/
 
 static void
-put_text(const struct term *t, const char *text)
-{
-	(void)term_wrap(t, 0, 0, text);
-	putchar('\n');
-}
-
-static void
 put_head(const struct term *t, const struct demo_found *f)
 {
 	char items[TEXT_FIGURE], bytes[TEXT_FIGURE], cap[TEXT_FIGURE];
@@ -173,7 +166,7 @@ put_head(const struct term *t, const struct demo_found *f)
 	    "in each epoch, and images per second:",
 	    text_count(items, f->law.items), text_size(bytes, f->bytes),
 	    DEMO_EPOCHS, plain, f->share, text_size(cap, f->law.cap_bytes));
-	put_text(t, text);
+	demo_print_text(t, text);
 	putchar('\n');
 }
 
@@ -256,13 +249,13 @@ put_saving(const struct term *t, const struct demo_found *f)
 		    f->limit_bytes > 0 ? "the page cache in the same memory" :
 		    "no cache", sum_seconds(f, DEMO_PLAIN) /
 		    sum_seconds(f, DEMO_DESTALL));
-	put_text(t, text);
+	demo_print_text(t, text);
 }
 
 static void
 put_tail(const struct term *t, const struct demo_found *f)
 {
-	char text[512], time[TEXT_FIGURE], cap[TEXT_FIGURE];
+	char text[512], cap[TEXT_FIGURE];
 
 	putchar('\n');
 	put_measure(t, f);
@@ -274,23 +267,17 @@ put_tail(const struct term *t, const struct demo_found *f)
 	putchar('\n');
 	put_saving(t, f);
 	if (f->limit_bytes / 3 > f->law.cap_bytes / 2)
-		put_text(t, "With so few images most of the memory is not the "
+		demo_print_text(t, "With so few images most of the memory is not the "
 		    "cache's: a larger --count shows more.");
-	demo_print_jobs(t, &f->jobs);
-	if (f->jobs.nr > 0)
-		putchar('\n');
-	(void)snprintf(text, sizeof text, "It took %s, and all that it made is "
-	    "removed. For jobs of your own: destall run python "
-	    "train.py --data DIR", text_duration(time, f->elapsed_ns));
-	put_text(t, text);
 }
 
 void
-demo_print(const struct demo_found *f)
+demo_print_cache(struct demo_page *page, const struct demo_found *f)
 {
 	struct picture p;
 
-	start_picture(&p, f->law.miss[DEMO_MINIO][0].bytes);
+	demo_print_head(page, "The cache next to the page cache");
+	start_picture(&p, &page->term, f->law.miss[DEMO_MINIO][0].bytes);
 	put_head(&p.term, f);
 	for (unsigned e = 0; e < DEMO_EPOCHS; e++)
 		put_epoch(&p, f, e);

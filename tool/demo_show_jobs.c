@@ -17,19 +17,12 @@
 #define BUSY_PART	0.7
 
 static void
-put_text(const struct term *t, const char *text)
-{
-	(void)term_wrap(t, 0, 0, text);
-	putchar('\n');
-}
-
-static void
-put_run(const char *label, const struct demo_jobs_sum *s)
+put_run(const char *label, const char *unit, const struct demo_jobs_sum *s)
 {
 	char rate[TEXT_FIGURE];
 
-	printf("  %-11s %8s images/s, %6.2f ms of a core each\n", label,
-	    text_count(rate, (uint64_t)(demo_jobs_rate(s) + 0.5)),
+	printf("  %-11s %8s %s/s, %6.2f ms of a core each\n", label,
+	    text_count(rate, (uint64_t)(demo_jobs_rate(s) + 0.5)), unit,
 	    1000 * demo_jobs_cost(s));
 }
 
@@ -50,7 +43,7 @@ put_ratio(const struct term *t, const struct demo_jobs *j)
 		    demo_jobs_cost(&j->shared) / demo_jobs_cost(&j->plain),
 		    text_count(others, j->shared.of_others),
 		    text_count(samples, j->shared.samples));
-	put_text(t, text);
+	demo_print_text(t, text);
 }
 
 /* Plain jobs wait for nothing but processors. */
@@ -63,33 +56,62 @@ was_disturbed(const struct demo_jobs *j)
 	return j->plain.cpu_seconds < most * BUSY_PART;
 }
 
-void
-demo_print_jobs(const struct term *t, const struct demo_jobs *j)
+/* False: it was not, and why is said. */
+static bool
+is_measured(const struct term *t, const struct demo_jobs *j, const char *what)
 {
+	char text[640];
+
+	if (!j->is_measured) {
+		(void)snprintf(text, sizeof text, "%s could not be measured: "
+		    "%s.", what, j->why_not.text);
+		demo_print_text(t, text);
+	}
+	return j->is_measured;
+}
+
+void
+demo_print_jobs(struct demo_page *p, const struct demo_jobs *j)
+{
+	const struct term *t = &p->term;
 	const char *what = j->is_torch ? "PyTorch jobs" :
 	    "jobs ('destall emulate', for no Python here has PyTorch and "
 	    "Pillow)";
 	char text[640];
 
-	if (j->nr == 0)
+	demo_print_head(p, "What helps preparing: jobs that share");
+	if (!is_measured(t, j, "Jobs that share"))
 		return;
-	putchar('\n');
-	if (!j->is_measured) {
-		(void)snprintf(text, sizeof text, "Jobs that share could not "
-		    "be measured: %s.", j->why_not.text);
-		put_text(t, text);
-		return;
-	}
 	(void)snprintf(text, sizeof text, "%u %s at the same time, %u epochs of "
 	    "%u images each, which are in the page cache, for an accelerator "
 	    "that takes no time:", j->nr, what, DEMO_JOBS_EPOCHS,
 	    DEMO_JOBS_ITEMS);
-	put_text(t, text);
-	put_run("plain", &j->plain);
-	put_run("DESTALL=1", &j->shared);
+	demo_print_text(t, text);
+	put_run("plain", "images", &j->plain);
+	put_run("DESTALL=1", "images", &j->shared);
 	put_ratio(t, j);
 	if (was_disturbed(j))
-		put_text(t, "Other programs kept the processors busy "
+		demo_print_text(t, "Other programs kept the processors busy "
 		    "meanwhile: the processor time is to be trusted, the speed "
 		    "is not.");
+}
+
+void
+demo_print_caching(struct demo_page *p, const struct demo_jobs *j)
+{
+	const struct term *t = &p->term;
+	char text[256];
+
+	demo_print_head(p, "What helps reading: the cache");
+	if (!is_measured(t, j, "The job with its arrays in the cache"))
+		return;
+	demo_print_text(t, "The same job to its end, as it is and behind "
+	    "'destall run', which keeps the arrays in memory that all jobs "
+	    "share; without the first epoch, which fills it:");
+	put_run("plain", "arrays", &j->plain);
+	put_run("destall run", "arrays", &j->shared);
+	(void)snprintf(text, sizeof text, "With its files in the cache it is "
+	    "%.2f times as fast.", demo_jobs_rate(&j->shared) /
+	    demo_jobs_rate(&j->plain));
+	demo_print_text(t, text);
 }

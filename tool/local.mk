@@ -29,15 +29,19 @@ libhost_la_SOURCES += \
 	%D%/demo_group.c %D%/demo_group.h \
 	%D%/demo_place.c %D%/demo_place.h \
 	%D%/demo_data.c %D%/demo_data.h \
+	%D%/demo_arrays.c %D%/demo_arrays.h \
+	%D%/demo_python.c \
+	%D%/demo_job.c %D%/demo_job.h \
+	%D%/demo_profile.c %D%/demo_profile.h \
+	%D%/demo_jobs.c %D%/demo_jobs.h \
+	%D%/demo_cache.c %D%/demo_cache.h \
 	%D%/demo_reader.c %D%/demo_reader.h \
 	%D%/demo_read.c %D%/demo_read.h \
 	%D%/demo_law.c %D%/demo_law.h \
-	%D%/demo_job.c %D%/demo_job.h \
-	%D%/demo_jobs.c %D%/demo_jobs.h \
-	%D%/demo_python.c \
 	%D%/demo_check.c \
-	%D%/demo_show.c \
+	%D%/demo_show_profile.c \
 	%D%/demo_show_jobs.c \
+	%D%/demo_show.c \
 	%D%/demo_json.c \
 	%D%/cmd_help.c \
 	%D%/cmd_completion.c %D%/completion.c %D%/completion.h \

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The job of `destall demo`: an ordinary PyTorch loader over a folder of pictures, with an
-accelerator that reads every byte of a batch and takes no other time.
+"""The job of `destall demo`: an ordinary PyTorch loader over a folder of pictures, or of raw
+arrays, with an accelerator that reads every byte of a batch and takes a given time for it.
 
-    python3 _demo.py DATA EPOCHS
+    python3 _demo.py [--step-ms MS] [--workers N] [--batch N] [--epochs N] DATA
 
 It prints an empty line once it could begin, begins at the end of its standard input, and prints
-what it measured in the words of `destall emulate --json`.  Whether it shares is not its affair.
+what it measured in the words of `destall emulate --json`.  Whether it shares, or is profiled, is
+not its affair.
 """
 
 import sys
@@ -13,6 +14,7 @@ import sys
 if __name__ == "__main__":
     del sys.path[0]             # the parts of destall beside this file are no names of a job
 
+import argparse
 import glob
 import json
 import os
@@ -24,17 +26,25 @@ import torch
 from PIL import Image
 from torch.utils.data import DataLoader, Dataset
 
-SIZE, BATCH, WORKERS = 128, 32, 1
+SIZE = 128
+STRIDE = 64                     # of the bytes of an array that are taken
 
 
-class Pictures(Dataset):
-    """Each cut and turned at random, as for training."""
+class Files(Dataset):
+    fills = 0                   # epochs in which a cache is filled, and which are not counted
 
-    def __init__(self, folder):
-        self.paths = sorted(glob.glob(os.path.join(glob.escape(folder), "*", "*.jpg")))
+    def __init__(self, folder, pattern):
+        self.paths = sorted(glob.glob(os.path.join(glob.escape(folder), pattern)))
 
     def __len__(self):
         return len(self.paths)
+
+    def begin_epoch(self):
+        """It is not part of the time that is told."""
+
+
+class Pictures(Files):
+    """Each cut and turned at random, as for training."""
 
     def __getitem__(self, i):
         with Image.open(self.paths[i]) as picture:
@@ -46,6 +56,29 @@ class Pictures(Dataset):
         pixels = torch.frombuffer(bytearray(picture.tobytes()), dtype=torch.uint8)
         pixels = pixels.view(SIZE, SIZE, 3).permute(2, 0, 1).float().div(255)
         return pixels.flip(2) if random.random() < 0.5 else pixels
+
+
+class Arrays(Files):
+    """Read whole, hardly prepared; out of the page cache when an epoch begins, as those of a set
+    that is larger than memory are."""
+
+    fills = 1
+
+    def __getitem__(self, i):
+        with open(self.paths[i], "rb", buffering=0) as file:
+            raw = file.read()
+        return torch.frombuffer(bytearray(raw[::STRIDE]), dtype=torch.uint8)
+
+    def begin_epoch(self):
+        for path in self.paths:
+            fd = os.open(path, os.O_RDWR)       # the file itself, not what a cache has of it
+            os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)
+            os.close(fd)
+
+
+def open_data(folder):
+    pictures = Pictures(folder, os.path.join("*", "*.jpg"))
+    return pictures if len(pictures) else Arrays(folder, "*.raw")
 
 
 def used_seconds():
@@ -60,19 +93,41 @@ def samples_of_others():
     return sum(one.counts["samples_of_others"] for one in destall.records) if destall else 0
 
 
+def train(loader, step_s):
+    """An epoch: the samples, and the seconds."""
+    loader.dataset.begin_epoch()
+    began, samples = time.monotonic(), 0
+    for batch in loader:
+        batch.view(torch.int32).sum()
+        time.sleep(step_s)
+        samples += len(batch)
+    return samples, time.monotonic() - began
+
+
+def options():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("data")
+    parser.add_argument("--step-ms", type=float, default=0)
+    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--batch", type=int, default=8)
+    parser.add_argument("--epochs", type=int, default=10000)
+    return parser.parse_args()
+
+
 def main():
-    data, epochs = sys.argv[1], int(sys.argv[2])
+    o = options()
     torch.manual_seed(0)
-    loader = DataLoader(Pictures(data), BATCH, shuffle=True, num_workers=WORKERS)
+    dataset = open_data(o.data)
+    loader = DataLoader(dataset, o.batch, shuffle=True, num_workers=o.workers)
     print(flush=True)
     sys.stdin.read()
-    began, used, samples = time.monotonic(), used_seconds(), 0
-    for _ in range(epochs):
-        for batch in loader:
-            batch.view(torch.int32).sum()
-            samples += len(batch)
+    used, done = used_seconds(), []
+    for epoch in range(o.epochs):
+        if epoch == dataset.fills:
+            used, done = used_seconds(), []
+        done.append(train(loader, o.step_ms / 1000))
     print(json.dumps({
-        "schema_version": 1, "samples": samples, "seconds": time.monotonic() - began,
+        "schema_version": 1, "samples": sum(n for n, _ in done), "seconds": sum(s for _, s in done),
         "cpu_seconds": used_seconds() - used,
         "stage": {"samples_of_others": samples_of_others()}}))
 
