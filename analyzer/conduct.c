@@ -178,7 +178,7 @@ end_start(struct conduct *c)
 
 	if (!c->has_freed) {
 		c->launch->is_ending = true;
-		tree_freeze_others(mains, nr);
+		tree_freeze_above(mains, nr);
 		folder_leave(&c->folder, LEAVE_MAY);
 		c->has_freed = c->has_ended = true;
 		c->leaving_ns = clock_now_ns();
@@ -189,7 +189,7 @@ end_start(struct conduct *c)
 		    clock_now_ns() - c->leaving_ns < LEAVE_NS)
 			return;
 	}
-	tree_end();
+	tree_end_above();
 }
 
 static void

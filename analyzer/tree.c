@@ -24,6 +24,7 @@
 
 #define STAT_TEXT	1024u
 #define ROUNDS		200u	/* of 10 ms: a process that cannot be ended is left */
+#define ROUNDS_LAST	100u	/* for who still has something to pass on */
 
 struct process {
 	pid_t	pid, parent;
@@ -123,48 +124,69 @@ is_one_of(pid_t pid, const pid_t *list, size_t nr)
 /*--- what becomes of them ------------------------------------------------*/
 
 void
-tree_freeze_others(const pid_t *mains, size_t nr)
+tree_freeze_above(const pid_t *mains, size_t nr)
 {
 	const pid_t we = getpid();
 	struct processes all;
 	struct process *p;
 
 	list_processes(&all);
-	for (size_t i = 0; i < all.nr; i++) {
-		p = &all.list[i];
-		if (descends(&all, p, &we, 1) && !is_one_of(p->pid, mains, nr) &&
-		    !descends(&all, p, mains, nr))
-			(void)kill(p->pid, SIGSTOP);
+	for (size_t i = 0; i < nr; i++) {
+		p = find(&all, mains[i]);
+		for (size_t depth = 0; p != NULL && depth < all.nr; depth++) {
+			p = find(&all, p->parent);
+			if (p == NULL || p->pid == we)
+				break;
+			if (!is_one_of(p->pid, mains, nr))
+				(void)kill(p->pid, SIGSTOP);
+		}
 	}
 	free(all.list);
 }
 
+/* All that descend from us, or those of them that are stopped; how many there are
+ * of all. */
 static size_t
-kill_all(void)
+kill_some(bool only_stopped)
 {
 	const pid_t we = getpid();
 	struct processes all;
+	struct process *p;
 	size_t nr = 0;
 
 	list_processes(&all);
 	for (size_t i = 0; i < all.nr; i++) {
-		if (all.list[i].state == 'Z' ||
-		    !descends(&all, &all.list[i], &we, 1))
+		p = &all.list[i];
+		if (p->state == 'Z' || !descends(&all, p, &we, 1))
 			continue;
-		(void)kill(all.list[i].pid, SIGKILL);
+		if (!only_stopped || p->state == 'T')
+			(void)kill(p->pid, SIGKILL);
 		nr++;
 	}
 	free(all.list);
 	return nr;
 }
 
-void
-tree_end(void)
+static void
+kill_until_gone(bool only_stopped, unsigned rounds)
 {
 	static const struct timespec pause = { .tv_nsec = 10000000 };
 
-	for (unsigned i = 0; i < ROUNDS && kill_all() > 0; i++)
+	for (unsigned i = 0; i < rounds && kill_some(only_stopped) > 0; i++)
 		(void)nanosleep(&pause, NULL);
+}
+
+void
+tree_end(void)
+{
+	kill_until_gone(false, ROUNDS);
+}
+
+void
+tree_end_above(void)
+{
+	kill_until_gone(true, ROUNDS_LAST);
+	tree_end();
 }
 
 bool

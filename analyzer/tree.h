@@ -16,9 +16,13 @@
 void tree_adopt(void);
 	/* From now on orphans fall to us. */
 
-void tree_freeze_others(const pid_t *mains, size_t nr);
+void tree_freeze_above(const pid_t *mains, size_t nr);
 	/* Stops those who started these processes: shells and launchers, which
 	 * would go on when they end. */
+
+void tree_end_above(void);
+	/* Ends those, when the processes are gone; others, such as a tee that has
+	 * their last lines to write, have a second to end by themselves. */
 
 void tree_end(void);
 	/* Ends all that descends from us, at once, and waits for it. */

@@ -176,13 +176,13 @@ only_those_above_are_stopped(void **state)
 
 	(void)state;
 	start_family();
-	tree_freeze_others(&family[1], 1);
+	tree_freeze_above(&family[1], 1);
 	assert_int_equal(waitpid(family[0], &status, WUNTRACED), family[0]);
 	assert_true(WIFSTOPPED(status));
 	assert_int_equal(state_of(family[0]), 'T');
 	assert_int_not_equal(state_of(family[1]), 'T');
 	assert_int_not_equal(state_of(family[2]), 'T');
-	tree_end();
+	tree_end_above();
 	assert_int_equal(reap(), FAMILY);
 }
 
@@ -193,7 +193,7 @@ a_job_of_our_own_has_none_above(void **state)
 
 	(void)state;
 	start_family();
-	tree_freeze_others(family, 1);
+	tree_freeze_above(family, 1);
 	assert_int_equal(waitpid(-1, &status, WUNTRACED | WNOHANG), 0);
 	for (int i = 0; i < FAMILY; i++)
 		assert_int_not_equal(state_of(family[i]), 'T');
