@@ -35,11 +35,14 @@ expect_status 7
 expect_out '^trained 900 steps$'
 expect_saved
 expect_stall prep 35 62
+[ "$(grep -c '^destall: profile: .*the epoch begins anew.*--live' "$work/err")" -eq 1 ] ||
+    fail "it is not said what the model sees"
 
 profile_options=--live
 profile_job --batches 100 --epochs 2 --prep 5 --step 10 --status 7
 expect_status 7
 expect_out '^trained 200 steps$'
 expect_saved
+! grep -q '^destall: ' "$work/err" || fail "something is said of a run that is only watched"
 expect_result 'doc["mode"] == "live"' '0.35 < share["compute"] < 0.6' 'training[0]["batches"] == 200' \
     '140 < rate["actual"] < 210'

@@ -16,6 +16,7 @@ profile_job --saves --workers 2 --prep 10 --step 20
 expect_status 0
 expect_no_out
 expect_nothing_saved "at its end"
+expect_err '^destall: profile: .*for measuring only.*--live'
 
 interrupted $torch_python "$job" --saves --workers 2 --prep 10 --step 20 --tell 150
 expect_status 0

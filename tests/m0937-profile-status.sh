@@ -62,6 +62,13 @@ if [ -x $torch_python ]; then
 	profile -- $torch_python -I -c 'raise SystemExit(5)'
 	expect_status 5
 	expect_one_line 'profile: no data loader was seen: .*python -I'
+	# Ctrl-C, of what is not measured.
+	rm -f reached
+	run $torch_python "$top_srcdir/tests/python/profile_group.py" reached SIGINT \
+	    "$destall" profile -- sh -c 'touch reached; exec sleep 60'
+	expect_status 130
+	expect_one_line 'profile: no data loader was seen: '
+	expect_nothing_left
 fi
 
 #--- C ------------------------------------------------------------------------------

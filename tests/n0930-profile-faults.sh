@@ -5,6 +5,8 @@
 . "$top_srcdir/tests/profiled.sh"
 need_torch
 
+ls /dev/shm > shm.before
+
 # start OPTION...: a profile of the job in the background, up to its step --tell; the
 # number of the process that trains into $main.
 start() {
@@ -67,3 +69,8 @@ expect_status 137
 check_leftovers || fail "the job is still there"
 expect_nothing_saved "the profiler was killed"
 expect_nothing_left
+
+# What batches are handed over in is gone with who had it.
+ls /dev/shm | sort | comm -13 shm.before - | sed -n 's/^torch_\([0-9]*\)_.*/\1/p' | while read -r owner; do
+	[ -d "/proc/$owner" ] || fail "memory is left in /dev/shm, of process $owner"
+done
