@@ -88,12 +88,14 @@ class Schedule:
         """The command holds a lock as long as it lives."""
         try:
             fd = os.open(self._path, os.O_RDWR | os.O_CLOEXEC)
-        except OSError:
+        except FileNotFoundError:
             raise Gone()
+        except OSError:         # no descriptor is left: that tells nothing
+            return
         try:
             fcntl.lockf(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
             raise Gone()
-        except (BlockingIOError, PermissionError):
+        except OSError:
             pass
         finally:
             os.close(fd)
