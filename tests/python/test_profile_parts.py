@@ -230,6 +230,17 @@ def test_a_command_that_is_gone_is_seen(folder, monkeypatch):
         schedule.block(0)
 
 
+def test_a_job_without_descriptors_is_not_alone(folder):
+    write_schedule(folder)
+    held, schedule = hold(folder), _schedule.Schedule()
+
+    def look():
+        resource.setrlimit(resource.RLIMIT_NOFILE, (0, 0))
+        schedule.look()
+    assert in_child(look) == 0
+    os.close(held)
+
+
 # --- files that are opened ----------------------------------------------------------------
 
 def test_opens_that_python_tells_of(tmp_path, monkeypatch):
