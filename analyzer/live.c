@@ -148,11 +148,12 @@ half_of_windows(const struct facts *f)
 
 	for (size_t i = 0; i < f->nr; i++) {
 		p = &f->list[i];
-		if (p->kind != JOURNAL_LIVE ||
-		    p->loader != find_loader(f, p->process))
+		if (p->kind != JOURNAL_LIVE || !counts(f, p->process) ||
+		    p->loader != find_loader(f, p->process) ||
+		    p->word[LIVE_END] <= p->word[LIVE_BEGIN])
 			continue;
 		time = to_s(p->word[LIVE_END] - p->word[LIVE_BEGIN]);
-		share = time > 0 ? to_s(p->word[LIVE_WAITED]) / time : 0;
+		share = to_s(p->word[LIVE_WAITED]) / time;
 		sum += share;
 		squares += share * share;
 		nr++;

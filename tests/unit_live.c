@@ -137,6 +137,7 @@ the_loader_that_counts_is_found(void **state)
 		    1000, 0, 0, 0);
 	assert_true(live_estimate(&result, &facts));
 	assert_near(result.share[SHARE_COMPUTE].value, 0.5);
+	assert_near(result.share[SHARE_COMPUTE].low, 0.5);	/* all alike */
 	assert_near(result.rate[RATE_ACTUAL].value, 100);
 	told_fini();
 }
