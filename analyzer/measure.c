@@ -21,7 +21,8 @@ enum { STEP_BLOCK, STEP_NUMBER, STEP_ASKED, STEP_GIVEN, STEP_SAMPLES, STEP_CPU_A
     STEP_CPU_GIVEN };
 enum { MADE_BLOCK, MADE_WORKER, MADE_BEGIN, MADE_END, MADE_SAMPLES, MADE_CPU,
     MADE_KEPT };
-enum { BLOCK_NUMBER, BLOCK_KIND, BLOCK_TIME };
+enum { BLOCK_NUMBER, BLOCK_KIND, BLOCK_TIME, BLOCK_BATCHES, BLOCK_SAMPLES,
+    BLOCK_DEVICE };
 enum { READ_BLOCK, READ_BEGIN, READ_END, READ_FILES, READ_BYTES, READ_SAMPLES,
     READ_READERS };
 enum { ALONE_BLOCK, ALONE_BEGIN, ALONE_END, ALONE_SAMPLES, ALONE_WORKERS };
@@ -74,6 +75,7 @@ struct steps {
 	size_t		nr;
 	struct gap	*gaps;		/* behind each */
 	uint64_t	begin_ns, end_ns;	/* of the block */
+	bool		has_device;	/* that works on between steps */
 };
 
 static void
@@ -194,19 +196,25 @@ struct part {
 	bool	is_disturbed;
 };
 
+/* A device is behind the job's steps: what counts there is the time in which it has
+ * done all of them, for it was waited for at both ends of the block. */
 static void
 add_replayed(struct part *p, struct measured_list *l, const struct steps *s)
 {
-	double usual = median_gap(s);
+	double usual = median_gap(s), cut_s = 0;
 
 	for (size_t i = 0; i < s->nr; i++) {
-		if (is_cut(l, &s->gaps[i], usual))
+		if (is_cut(l, &s->gaps[i], usual)) {
+			cut_s += s->gaps[i].s;
 			continue;
+		}
 		p->s += s->gaps[i].s;
 		p->cpu_s += s->gaps[i].cpu_s;
 		p->samples += s->gaps[i].samples;
 		p->batches++;
 	}
+	if (s->has_device)
+		p->s = seconds(s->begin_ns, s->end_ns) - cut_s;
 }
 
 static void
@@ -243,8 +251,10 @@ find_borders(struct steps *s, const struct facts *f, uint32_t process,
 			continue;
 		if (p->kind == JOURNAL_BLOCK)
 			s->begin_ns = p->word[BLOCK_TIME];
-		if (p->kind == JOURNAL_BLOCK_END)
+		if (p->kind == JOURNAL_BLOCK_END) {
 			s->end_ns = p->word[BLOCK_TIME];
+			s->has_device = p->word[BLOCK_DEVICE] != 0;
+		}
 	}
 	return s->begin_ns != 0 && s->end_ns > s->begin_ns;
 }

@@ -6,7 +6,8 @@
  * What counts in a block, of the batches 0 .. n - 1 that it delivered:
  *
  *   replayed   the time between giving a batch and being asked for the next: the
- *              job's own, whatever replaying costs
+ *              job's own, whatever replaying costs; with a device that works on
+ *              meanwhile, the whole of the block
  *   made       from the W-th batch given to the last one, with W workers, which
  *              deliver in bunches of W; without workers from the first asked for
  *              to the last one's end.  So filling the pipeline is left out

@@ -55,7 +55,8 @@ enum journal_kind {
 	JOURNAL_READY,	/* a batch that was there already was taken: block, begin,
 			 * end */
 	JOURNAL_BLOCK,	/* begins: block, kind, time */
-	JOURNAL_BLOCK_END, /* block, kind, time, batches, samples */
+	JOURNAL_BLOCK_END, /* block, kind, time, batches, samples, 1 if a device works on
+			 * while the job asks for the next batch */
 	JOURNAL_SET,	/* batches, samples, files, bytes, samples whose files are
 			 * not known; text: the folder that all files are in */
 	JOURNAL_PAGES,	/* of a block's files: block, when (0 before, 1 after),

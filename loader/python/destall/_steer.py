@@ -187,7 +187,7 @@ class Steer:
 
     def _tell_end(self, end):
         journal.put(_journal.BLOCK_END, self.number, self.block.number, self.block.kind, end,
-                    self.done)
+                    self.done, 0, torch.cuda.is_initialized())
         self.block = None
 
     @staticmethod
