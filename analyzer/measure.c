@@ -204,7 +204,10 @@ add_replayed(struct part *p, struct measured_list *l, const struct steps *s)
 	double usual = median_gap(s), cut_s = 0;
 
 	for (size_t i = 0; i < s->nr; i++) {
-		if (is_cut(l, &s->gaps[i], usual)) {
+		bool is_last = i + 1 == s->nr;
+
+		if (!(is_last && s->has_device) &&
+		    is_cut(l, &s->gaps[i], usual)) {
 			cut_s += s->gaps[i].s;
 			continue;
 		}

@@ -61,6 +61,21 @@ replayed_is_the_jobs_own_time(void **state)
 	end();
 }
 
+/* Steps of no time, and a device that is done with them when the block ends. */
+static void
+a_device_is_waited_for_at_the_end(void **state)
+{
+	(void)state;
+	start();
+	tell_rank(0, 2, 0, 1);
+	tell_begin(0, 0, BLOCK_REPLAY, 1000);
+	for (unsigned i = 0; i < 5; i++)
+		tell_step(0, 0, i, 1000 + i, 1000 + i);
+	TELL(0, JOURNAL_BLOCK_END, 1, 0, BLOCK_REPLAY, 1100 * MS, 5, 0, 1);
+	assert_near(only()->s_per_sample, 0.1 / 50);
+	end();
+}
+
 static void
 processor_time_of_steps_is_told(void **state)
 {
@@ -366,6 +381,7 @@ plain_batches_tell_how_fast_it_is(void **state)
 
 UNIT_MAIN(
 	UNIT(replayed_is_the_jobs_own_time),
+	UNIT(a_device_is_waited_for_at_the_end),
 	UNIT(processor_time_of_steps_is_told),
 	UNIT(made_by_workers_counts_from_the_wth),
 	UNIT(made_without_workers_counts_all),
