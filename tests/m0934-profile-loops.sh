@@ -27,8 +27,14 @@ expect_status 0
 expect_nothing_saved "short epochs"
 expect_result 'doc["starts"] > 1' 'verdict["sentence"]'
 
-# One whose length nobody knows.
-profile_job --iterable --batches 110 --saves --prep 5 --step 20
+# One whose length nobody knows: it ends within a block.
+profile_options="--for 3s"
+profile_job --iterable --batches 24 --saves --prep 5 --step 20
 expect_status 0
 expect_nothing_saved "the end of a stream"
-expect_result 'doc["starts"] > 1' 'verdict["bottleneck"] == "prep"'
+expect_result 'doc["starts"] > 1 and rate["ingest"] > 100'
+profile_options="--for 3s --pass-epochs"
+profile_job --iterable --workers 2 --batches 60 --epochs 1000 --prep 5 --step 5
+expect_status 0
+expect_no_out
+expect_result 'doc["starts"] == 1 and rate["actual"] > 0'
