@@ -34,7 +34,7 @@ struct demo_options {
 	const char	*output;
 };
 
-static const struct demo_options defaults = { .for_ns = 8 * NS_PER_S,
+static const struct demo_options defaults = { .for_ns = 10 * NS_PER_S,
 	.jobs = 4, .count = 2000 };
 
 static int
@@ -58,7 +58,7 @@ static const struct arg_option options[] = {
 	{ .name = "for", .kind = ARG_DURATION, .offset = FIELD(for_ns),
 	  .value = "TIME",
 	  .help = "how long each of the two profiles measures; 0s: leave them "
-	    "out, and what helps reading [8s]" },
+	    "out, and what helps reading [10s]" },
 	{ .name = "jobs", .kind = ARG_COUNT, .offset = FIELD(jobs),
 	  .value = "N", .max = DEMO_JOBS_MAX,
 	  .help = "how many training jobs share; 0: leave that out [4]" },

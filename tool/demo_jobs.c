@@ -145,7 +145,6 @@ end_all(struct jobs *s, int rc, struct demo_jobs_sum *sum, struct ds_err *err)
 
 /*--- a run ---------------------------------------------------------------*/
 
-/* Arrays are read once before they count (_demo.py). */
 static void
 choose_words(struct jobs *s, bool shared)
 {
@@ -155,12 +154,12 @@ choose_words(struct jobs *s, bool shared)
 	    "--set", "size=128", "--json", NULL };
 	const char *const behind[] = { demo_job_self, "run", "--data", data,
 	    "--", NULL };
-	const char *const python[] = { s->p->python, DEMO_SCRIPT,
-	    "--epochs", EPOCHS, NULL };
-	const char *const pictures[] = { "--batch", "32", "--workers", "1",
-	    data, NULL };
-	const char *const arrays[] = { "--step-ms", DEMO_ARRAYS_STEP_MS, data,
-	    NULL };
+	const char *const python[] = { s->p->python, DEMO_SCRIPT, NULL };
+	const char *const pictures[] = { "--epochs", EPOCHS, "--batch", "32",
+	    "--workers", "1", "--count-workers", data, NULL };
+	/* They are read once before they count. */
+	const char *const arrays[] = { "--seconds", "2", "--step-ms",
+	    DEMO_ARRAYS_STEP_MS, data, NULL };
 
 	s->command.words[0] = NULL;
 	s->command.shared = shared;

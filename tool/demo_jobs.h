@@ -24,13 +24,13 @@
 #include "tool/demo_place.h"
 
 #define DEMO_JOBS_MAX		16u
-#define DEMO_JOBS_ITEMS		320u
+#define DEMO_JOBS_ITEMS		480u
 #define DEMO_JOBS_EPOCHS	3u
 
 /* What the accelerator takes for a batch of arrays, and of pictures where that
  * is not nothing. */
-#define DEMO_ARRAYS_STEP_MS	"2"
-#define DEMO_PICTURES_STEP_MS	"5"
+#define DEMO_ARRAYS_STEP_MS	"4"
+#define DEMO_PICTURES_STEP_MS	"10"
 
 struct demo_jobs_sum {		/* of all jobs */
 	uint64_t	samples;

@@ -101,6 +101,29 @@ make_jobs(const struct demo_jobs *j)
 }
 
 static json_t *
+make_rate(const struct demo_jobs *j, const struct demo_jobs_sum *s)
+{
+	if (!j->is_measured)
+		return json_null();
+	return json_must(json_pack("{sI sf sf}",
+	    "samples", (json_int_t)s->samples, "seconds", s->seconds,
+	    "samples_per_s", demo_jobs_rate(s)));
+}
+
+/* Its workers outlive the epochs: their processor time is not known in time. */
+static json_t *
+make_caching(const struct demo_jobs *j)
+{
+	if (j->nr == 0)
+		return json_null();
+	return json_must(json_pack("{so so so}",
+	    "failed", j->is_measured ? json_null() :
+	    json_text(j->why_not.text),
+	    "plain", make_rate(j, &j->plain),
+	    "cached", make_rate(j, &j->shared)));
+}
+
+static json_t *
 make_profile(const struct demo_profile *p)
 {
 	if (!p->is_wanted)
@@ -157,7 +180,7 @@ demo_write_json(const struct demo_found *f, const char *path,
 	json_put(doc, "profiles", json_must(json_pack("{so so}",
 	    "pictures", make_profile(&f->profile[DEMO_PICTURES]),
 	    "arrays", make_profile(&f->profile[DEMO_ARRAYS]))));
-	json_put(doc, "caching", make_jobs(&f->caching));
+	json_put(doc, "caching", make_caching(&f->caching));
 	json_put(doc, "sharing", make_jobs(&f->jobs));
 	put_cache(doc, f);
 	json_put(doc, "seconds", json_real((double)f->elapsed_ns /

@@ -17,13 +17,19 @@
 #define BUSY_PART	0.7
 
 static void
-put_run(const char *label, const char *unit, const struct demo_jobs_sum *s)
+put_rate(const char *label, const char *unit, const struct demo_jobs_sum *s)
 {
 	char rate[TEXT_FIGURE];
 
-	printf("  %-11s %8s %s/s, %6.2f ms of a core each\n", label,
-	    text_count(rate, (uint64_t)(demo_jobs_rate(s) + 0.5)), unit,
-	    1000 * demo_jobs_cost(s));
+	printf("  %-11s %8s %s/s", label, text_count(rate,
+	    (uint64_t)(demo_jobs_rate(s) + 0.5)), unit);
+}
+
+static void
+put_run(const char *label, const struct demo_jobs_sum *s)
+{
+	put_rate(label, "images", s);
+	printf(", %6.2f ms of a core each\n", 1000 * demo_jobs_cost(s));
 }
 
 static void
@@ -87,8 +93,8 @@ demo_print_jobs(struct demo_page *p, const struct demo_jobs *j)
 	    "that takes no time:", j->nr, what, DEMO_JOBS_EPOCHS,
 	    DEMO_JOBS_ITEMS);
 	demo_print_text(t, text);
-	put_run("plain", "images", &j->plain);
-	put_run("DESTALL=1", "images", &j->shared);
+	put_run("plain", &j->plain);
+	put_run("DESTALL=1", &j->shared);
 	put_ratio(t, j);
 	if (was_disturbed(j))
 		demo_print_text(t, "Other programs kept the processors busy "
@@ -105,11 +111,13 @@ demo_print_caching(struct demo_page *p, const struct demo_jobs *j)
 	demo_print_head(p, "What helps reading: the cache");
 	if (!is_measured(t, j, "The job with its arrays in the cache"))
 		return;
-	demo_print_text(t, "The same job to its end, as it is and behind "
-	    "'destall run', which keeps the arrays in memory that all jobs "
-	    "share; without the first epoch, which fills it:");
-	put_run("plain", "arrays", &j->plain);
-	put_run("destall run", "arrays", &j->shared);
+	demo_print_text(t, "The job with the arrays, as it is and behind "
+	    "'destall run', which keeps them in memory that all jobs share; "
+	    "without the first epoch, which fills it:");
+	put_rate("plain", "arrays", &j->plain);
+	putchar('\n');
+	put_rate("destall run", "arrays", &j->shared);
+	putchar('\n');
 	(void)snprintf(text, sizeof text, "With its files in the cache it is "
 	    "%.2f times as fast.", demo_jobs_rate(&j->shared) /
 	    demo_jobs_rate(&j->plain));

@@ -9,6 +9,7 @@
 #include "tool/demo.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "base/text.h"
 #include "reports/out_term.h"
@@ -75,6 +76,20 @@ static const struct {
 
 _Static_assert(DEMO_ARRAYS_BYTES == 1 << 20, "kinds[] says so");
 
+/* On two lines: it is that long. */
+static void
+put_command(const char *command)
+{
+	static const char between[] = " -- ";
+	const char *job = strstr(command, between);
+
+	if (job == NULL)
+		printf("  $ %s\n\n", command);
+	else
+		printf("  $ %.*s -- \\\n        %s\n\n", (int)(job - command),
+		    command, job + sizeof between - 1);
+}
+
 void
 demo_print_profile(struct demo_page *p, const struct demo_profile *found,
     enum demo_kind kind)
@@ -93,10 +108,10 @@ demo_print_profile(struct demo_page *p, const struct demo_profile *found,
 	(void)snprintf(text, sizeof text, "%u %s", kind == DEMO_ARRAYS ?
 	    DEMO_ARRAYS_ITEMS : DEMO_JOBS_ITEMS, kinds[kind].job);
 	demo_print_text(t, text);
-	printf("  $ %s\n\n", found->command);
+	put_command(found->command);
 	out_term_brief(r, t);
-	if (!r->has_verdict || r->bottleneck != kinds[kind].expected) {
-		putchar('\n');
+	if (r->nr_fixes == 0)
+		demo_print_text(t, "It knows of nothing that would help.");
+	if (r->has_verdict && r->bottleneck != kinds[kind].expected)
 		demo_print_text(t, kinds[kind].otherwise);
-	}
 }

@@ -2,7 +2,8 @@
 """The job of `destall demo`: an ordinary PyTorch loader over a folder of pictures, or of raw
 arrays, with an accelerator that reads every byte of a batch and takes a given time for it.
 
-    python3 _demo.py [--step-ms MS] [--workers N] [--batch N] [--epochs N] DATA
+    python3 _demo.py [--step-ms MS] [--workers N] [--batch N] [--epochs N] [--seconds S]
+                     [--count-workers] DATA
 
 It prints an empty line once it could begin, begins at the end of its standard input, and prints
 what it measured in the words of `destall emulate --json`.  Whether it shares, or is profiled, is
@@ -63,11 +64,12 @@ class Arrays(Files):
     that is larger than memory are."""
 
     fills = 1
+    room = bytearray(1 << 20)   # of one: new memory for each would take as long as reading it
 
     def __getitem__(self, i):
         with open(self.paths[i], "rb", buffering=0) as file:
-            raw = file.read()
-        return torch.frombuffer(bytearray(raw[::STRIDE]), dtype=torch.uint8)
+            size = file.readinto(self.room)
+        return torch.frombuffer(self.room[:size:STRIDE], dtype=torch.uint8)
 
     def begin_epoch(self):
         for path in self.paths:
@@ -109,8 +111,11 @@ def options():
     parser.add_argument("data")
     parser.add_argument("--step-ms", type=float, default=0)
     parser.add_argument("--workers", type=int, default=2)
-    parser.add_argument("--batch", type=int, default=8)
+    parser.add_argument("--batch", type=int, default=16)
     parser.add_argument("--epochs", type=int, default=10000)
+    parser.add_argument("--seconds", type=float, default=1e9, help="no epoch begins later")
+    parser.add_argument("--count-workers", action="store_true",
+                        help="they end with each epoch, so that their time is known")
     return parser.parse_args()
 
 
@@ -118,16 +123,19 @@ def main():
     o = options()
     torch.manual_seed(0)
     dataset = open_data(o.data)
-    loader = DataLoader(dataset, o.batch, shuffle=True, num_workers=o.workers)
+    loader = DataLoader(dataset, o.batch, shuffle=True, num_workers=o.workers,
+                        persistent_workers=not o.count_workers)
     print(flush=True)
     sys.stdin.read()
-    used, done = used_seconds(), []
+    used, samples, seconds = used_seconds(), 0, 0
     for epoch in range(o.epochs):
-        if epoch == dataset.fills:
-            used, done = used_seconds(), []
-        done.append(train(loader, o.step_ms / 1000))
+        if seconds > o.seconds:
+            break
+        more, took = train(loader, o.step_ms / 1000)
+        if epoch >= dataset.fills:
+            samples, seconds = samples + more, seconds + took
     print(json.dumps({
-        "schema_version": 1, "samples": sum(n for n, _ in done), "seconds": sum(s for _, s in done),
+        "schema_version": 1, "samples": samples, "seconds": seconds,
         "cpu_seconds": used_seconds() - used,
         "stage": {"samples_of_others": samples_of_others()}}))
 
