@@ -168,7 +168,8 @@ long=$(awk 'length($0) > 80' "$work/out")
 
 # With what there is.  The user's store, and what he has set for profiles of his
 # own, are none of the demo's.
-run env DESTALL_STORE="$work/store" DESTALL_PROFILE=/nonexistent DESTALL_LIVE=x "$destall" demo --for 1s --jobs 0 --json
+run env DESTALL_STORE="$work/store" DESTALL_PROFILE=/nonexistent DESTALL_LIVE=x \
+    "$destall" demo --for 3s --jobs 0 --json
 expect_status 0
 expect_no_err
 [ ! -e "$work/store" ] && [ ! -e "$XDG_DATA_HOME/destall" ] || fail "a store of the user's"
@@ -177,13 +178,18 @@ import json, sys
 d = json.load(open(sys.argv[1]))
 assert d["sharing"] is None and d["measured"] is None, d
 p = d["profiles"]
-assert p["pictures"]["failed"] is None, p
-r = p["pictures"]["result"]
-assert r["schema_version"] == 1 and r["mode"] == "steered" and "shares" in r, r
+
+def check_profile(one, command):
+    assert command in one["command"] and " --json " not in one["command"], one
+    if one["failed"] is None:
+        assert one["result"]["schema_version"] == 1 and one["result"]["mode"] == "steered", one
+        assert one["result"]["rates_samples_per_s"] and one["result"]["shares"], one
+    else:       # too slow a machine for so short a time
+        assert one["failed"].startswith("a job ended with status 0: destall: profile: no "), one
+
 if "train.py" in p["pictures"]["command"]:
-    assert p["arrays"]["failed"] is None, p
-    assert " --json " not in p["arrays"]["command"] and "/arrays" not in p["arrays"]["command"], p
-    assert p["arrays"]["result"]["rates"], p
+    check_profile(p["pictures"], "python3 train.py --step-ms 10 pictures")
+    check_profile(p["arrays"], "python3 train.py --step-ms 4 arrays")
     c = d["caching"]
     assert c["failed"] is None, c
     for run in c["plain"], c["cached"]:
@@ -191,6 +197,7 @@ if "train.py" in p["pictures"]["command"]:
         assert run["samples"] >= 256 and run["samples"] % 256 == 0 and run["seconds"] > 0, c
         assert abs(run["samples_per_s"] * run["seconds"] - run["samples"]) < 1e-3, c
 else:
+    check_profile(p["pictures"], "destall emulate ")
     assert p["arrays"]["result"] is None and "PyTorch" in p["arrays"]["failed"], p
     assert d["caching"] is None, d
 END

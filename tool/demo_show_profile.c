@@ -83,9 +83,8 @@ put_command(const char *command)
 	static const char between[] = " -- ";
 	const char *job = strstr(command, between);
 
-	if (job == NULL)
-		printf("  $ %s\n\n", command);
-	else
+	/* There is none of a job that there cannot be. */
+	if (job != NULL)
 		printf("  $ %.*s -- \\\n        %s\n\n", (int)(job - command),
 		    command, job + sizeof between - 1);
 }
@@ -99,16 +98,16 @@ demo_print_profile(struct demo_page *p, const struct demo_profile *found,
 	char text[640];
 
 	demo_print_head(p, kinds[kind].head);
+	(void)snprintf(text, sizeof text, "%u %s", kind == DEMO_ARRAYS ?
+	    DEMO_ARRAYS_ITEMS : DEMO_JOBS_ITEMS, kinds[kind].job);
+	demo_print_text(t, text);
+	put_command(found->command);
 	if (!found->is_measured) {
 		(void)snprintf(text, sizeof text, "It could not be profiled: "
 		    "%s.", found->why_not.text);
 		demo_print_text(t, text);
 		return;
 	}
-	(void)snprintf(text, sizeof text, "%u %s", kind == DEMO_ARRAYS ?
-	    DEMO_ARRAYS_ITEMS : DEMO_JOBS_ITEMS, kinds[kind].job);
-	demo_print_text(t, text);
-	put_command(found->command);
 	out_term_brief(r, t);
 	if (r->nr_fixes == 0)
 		demo_print_text(t, "It knows of nothing that would help.");
