@@ -4,6 +4,7 @@
 . "${top_srcdir:?run by make check}/tests/lib.sh"
 . "$top_srcdir/tests/emulate.sh"
 . "$top_srcdir/tests/profiled.sh"
+need_preload
 
 gen --count 200 set
 emulated() {

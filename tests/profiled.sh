@@ -23,7 +23,7 @@ profile() {
 	expect_nothing_left
 }
 
-# job OPTION...: a profile of the job with these; profile_options come first.
+# profile_job OPTION...: a profile of the job with these, and with $profile_options.
 profile_options="--for 6s"
 profile_job() { profile $profile_options -- $torch_python "$job" "$@"; }
 
