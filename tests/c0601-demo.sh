@@ -188,8 +188,8 @@ def check_profile(one, command):
         assert one["failed"].startswith("a job ended with status 0: destall: profile: no "), one
 
 if "train.py" in p["pictures"]["command"]:
-    check_profile(p["pictures"], "python3 train.py --step-ms 10 pictures")
-    check_profile(p["arrays"], "python3 train.py --step-ms 4 arrays")
+    check_profile(p["pictures"], "python3 train.py --step-ms 5 --times 4 pictures")
+    check_profile(p["arrays"], "python3 train.py --step-ms 2 arrays")
     c = d["caching"]
     assert c["failed"] is None, c
     for run in c["plain"], c["cached"]:

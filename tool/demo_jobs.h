@@ -29,8 +29,8 @@
 
 /* What the accelerator takes for a batch of arrays, and of pictures where that
  * is not nothing. */
-#define DEMO_ARRAYS_STEP_MS	"4"
-#define DEMO_PICTURES_STEP_MS	"10"
+#define DEMO_ARRAYS_STEP_MS	"2"
+#define DEMO_PICTURES_STEP_MS	"5"
 
 struct demo_jobs_sum {		/* of all jobs */
 	uint64_t	samples;

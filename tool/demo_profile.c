@@ -79,15 +79,21 @@ choose_words(struct profiling *g)
 	const struct demo_jobs_place *at = g->at;
 	const char *const profile[] = { demo_job_self, "profile", "--for",
 	    g->seconds, "--json", g->json, "--pass-epochs", "--", NULL };
-	const char *const python[] = { at->python, DEMO_SCRIPT, "--step-ms",
-	    at->kind == DEMO_ARRAYS ? DEMO_ARRAYS_STEP_MS :
-	    DEMO_PICTURES_STEP_MS, at->data, NULL };
+	const char *const python[] = { at->python, DEMO_SCRIPT, NULL };
+	/* Epochs in which blocks of a second find a place. */
+	const char *const pictures[] = { "--step-ms", DEMO_PICTURES_STEP_MS,
+	    "--times", "4", at->data, NULL };
+	const char *const arrays[] = { "--step-ms", DEMO_ARRAYS_STEP_MS,
+	    at->data, NULL };
 	const char *const emulate[] = { OURSELVES, "emulate", "--epochs",
-	    "10000", "--batch", "16", "--step-ms", "4", "--data", at->data,
+	    "10000", "--batch", "8", "--step-ms", "2", "--data", at->data,
 	    NULL };
 
 	demo_job_add(&g->command, profile);
 	demo_job_add(&g->command, at->python != NULL ? python : emulate);
+	if (at->python != NULL)
+		demo_job_add(&g->command, at->kind == DEMO_ARRAYS ? arrays :
+		    pictures);
 	note_command(g);
 }
 

@@ -3,7 +3,7 @@
 arrays, with an accelerator that reads every byte of a batch and takes a given time for it.
 
     python3 _demo.py [--step-ms MS] [--workers N] [--batch N] [--epochs N] [--seconds S]
-                     [--count-workers] DATA
+                     [--times N] [--count-workers] DATA
 
 It prints an empty line once it could begin, begins at the end of its standard input, and prints
 what it measured in the words of `destall emulate --json`.  Whether it shares, or is profiled, is
@@ -34,8 +34,8 @@ STRIDE = 64                     # of the bytes of an array that are taken
 class Files(Dataset):
     fills = 0                   # epochs in which a cache is filled, and which are not counted
 
-    def __init__(self, folder, pattern):
-        self.paths = sorted(glob.glob(os.path.join(glob.escape(folder), pattern)))
+    def __init__(self, folder, pattern, times):
+        self.paths = sorted(glob.glob(os.path.join(glob.escape(folder), pattern))) * times
 
     def __len__(self):
         return len(self.paths)
@@ -78,9 +78,9 @@ class Arrays(Files):
             os.close(fd)
 
 
-def open_data(folder):
-    pictures = Pictures(folder, os.path.join("*", "*.jpg"))
-    return pictures if len(pictures) else Arrays(folder, "*.raw")
+def open_data(folder, times):
+    pictures = Pictures(folder, os.path.join("*", "*.jpg"), times)
+    return pictures if len(pictures) else Arrays(folder, "*.raw", times)
 
 
 def used_seconds():
@@ -111,9 +111,10 @@ def options():
     parser.add_argument("data")
     parser.add_argument("--step-ms", type=float, default=0)
     parser.add_argument("--workers", type=int, default=2)
-    parser.add_argument("--batch", type=int, default=16)
+    parser.add_argument("--batch", type=int, default=8)
     parser.add_argument("--epochs", type=int, default=10000)
     parser.add_argument("--seconds", type=float, default=1e9, help="no epoch begins later")
+    parser.add_argument("--times", type=int, default=1, help="that an epoch has each file")
     parser.add_argument("--count-workers", action="store_true",
                         help="they end with each epoch, so that their time is known")
     return parser.parse_args()
@@ -122,7 +123,7 @@ def options():
 def main():
     o = options()
     torch.manual_seed(0)
-    dataset = open_data(o.data)
+    dataset = open_data(o.data, o.times)
     loader = DataLoader(dataset, o.batch, shuffle=True, num_workers=o.workers,
                         persistent_workers=not o.count_workers)
     print(flush=True)
