@@ -4,6 +4,7 @@
 . "$top_srcdir/tests/emulate.sh"
 . "$top_srcdir/tests/profiled.sh"
 need_preload
+need_python
 
 #--- no job to measure --------------------------------------------------------------
 

@@ -5,6 +5,7 @@
 . "$top_srcdir/tests/emulate.sh"
 . "$top_srcdir/tests/profiled.sh"
 need_preload
+need_python
 
 gen --count 200 set
 emulated() {

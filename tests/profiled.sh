@@ -36,7 +36,7 @@ expect_nothing_left() {
 # of it; training: the loader that trains.
 expect_result() {
 	[ -s result.json ] || fail "there is no result"
-	$torch_python -c '
+	"${PYTHON:-$torch_python}" -c '
 import json, sys
 doc = json.load(open("result.json"))
 assert doc["schema_version"] == 1
