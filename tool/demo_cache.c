@@ -53,7 +53,8 @@ look_at_data(struct comparison *d, struct ds_err *err)
 	struct demo_found *f = d->found;
 	int rc;
 
-	rc = demo_data_open(&d->data, d->ask->place->data, &f->law, d->ask->stop, err);
+	rc = demo_data_open(&d->data, d->ask->place->data, &f->law,
+	    d->ask->stop, err);
 	if (rc < 0)
 		return rc;
 	f->bytes = d->data.bytes;
