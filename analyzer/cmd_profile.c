@@ -243,7 +243,8 @@ measure(struct profile *p, char **operands, struct ds_err *err)
 
 	p->result.mode = p->options->live ? MODE_LIVE : MODE_STEERED;
 	rc = conduct_run(c, operands, &p->end, err);
-	p->has_ended = c->has_ended;
+	/* One that was asked to end has ended for us, however it did. */
+	p->has_ended = c->has_ended || c->is_asked;
 	if (rc < 0 || p->end.exec_errno != 0 || p->options->live ||
 	    c->measured.nr > 0 || c->steps == 0)
 		return rc;

@@ -41,8 +41,9 @@ find_place(void)
 static int
 make_folder(struct folder *s, struct ds_err *err)
 {
-	(void)snprintf(s->path, sizeof s->path, "%s/destall-profile.XXXXXX",
-	    find_place());
+	folder_sweep(find_place());
+	(void)snprintf(s->path, sizeof s->path, "%s/%sXXXXXX", find_place(),
+	    FOLDER_NAME);
 	if (mkdtemp(s->path) == NULL)
 		return err_errno(err, "cannot make a folder %s", s->path);
 	s->dir = open(s->path, O_DIRECTORY | O_RDONLY | O_CLOEXEC);
@@ -90,17 +91,20 @@ folder_open(struct folder *s, uint32_t flags, struct ds_err *err)
 	return rc < 0 ? rc : make_schedule(s, flags, err);
 }
 
-static void
-remove_folder(const struct folder *s)
+void
+folder_empty(int dir)
 {
+	int fd = openat(dir, ".", O_DIRECTORY | O_RDONLY | O_CLOEXEC);
+	DIR *list = fd >= 0 ? fdopendir(fd) : NULL;
 	struct dirent *entry;
-	DIR *dir = opendir(s->path);
 
-	while (dir != NULL && (entry = readdir(dir)) != NULL)
-		(void)unlinkat(s->dir, entry->d_name, 0);
-	if (dir != NULL)
-		(void)closedir(dir);
-	(void)rmdir(s->path);
+	if (list == NULL) {
+		io_close(&fd);
+		return;
+	}
+	while ((entry = readdir(list)) != NULL)
+		(void)unlinkat(dir, entry->d_name, 0);
+	(void)closedir(list);
 }
 
 void
@@ -109,7 +113,8 @@ folder_close(struct folder *s)
 	if (s->schedule != NULL)
 		must(munmap(s->schedule, sizeof *s->schedule) == 0);
 	if (s->path[0] != '\0' && s->dir >= 0) {
-		remove_folder(s);
+		folder_empty(s->dir);
+		(void)rmdir(s->path);
 		io_close(&s->lock);
 		io_close(&s->dir);
 	}

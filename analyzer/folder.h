@@ -24,6 +24,8 @@
 #include "probe/journal.h"
 #include "probe/schedule.h"
 
+#define FOLDER_NAME	"destall-profile."	/* and six letters */
+
 struct folder_file {
 	char		name[64];
 	uint64_t	at;		/* read so far */
@@ -58,5 +60,11 @@ typedef void folder_record_f(void *arg, size_t process,
 
 void folder_read(struct folder *s, folder_record_f *each, void *arg);
 	/* What is new in all journals. */
+
+/* folder_sweep.c: for folder.c. */
+void folder_sweep(const char *place);
+	/* Removes what commands that were killed have left there. */
+void folder_empty(int dir);
+	/* Of its files. */
 
 #endif

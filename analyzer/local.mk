@@ -3,6 +3,7 @@
 # The job, and what it tells.
 libhost_la_SOURCES += \
 	%D%/tree.c %D%/tree.h \
+	%D%/folder_sweep.c \
 	%D%/folder.c %D%/folder.h \
 	%D%/storage.c %D%/storage.h \
 	%D%/facts.c %D%/facts.h \

@@ -49,6 +49,7 @@ destall_modules = \
 	%D%/destall/_pages.py \
 	%D%/destall/_schedule.py \
 	%D%/destall/_journal.py \
+	%D%/destall/_interrupt.py \
 	%D%/destall/__main__.py \
 	%D%/destall/_demo.py
 # end of destall_modules

@@ -156,7 +156,9 @@ def start():
 def _say_hello():
     """So that the profiler knows that it can look into this Python."""
     from ._journal import HELLO, ROLE_PYTHON, journal
+    from ._interrupt import install
     journal.put(HELLO, 0, ROLE_PYTHON, os.getpid(), os.getppid())
+    install()
 
 
 def hook_now():
