@@ -15,6 +15,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/io.h"
@@ -357,8 +358,68 @@ thousands_of_processes_may_tell(void **state)
 	assert_int_equal(access(s.path, F_OK), -1);
 }
 
+/* A folder of another session, as old as that. */
+static void
+make_left(char path[64], bool has_schedule, time_t age_s)
+{
+	struct timespec times[2] = { { .tv_sec = time(NULL) - age_s } };
+	int dir;
+
+	(void)snprintf(path, 64, "/tmp/unit.%d", (int)getpid());
+	assert_int_equal(mkdir(path, 0700), 0);
+	(void)snprintf(path, 64, "/tmp/unit.%d/" FOLDER_NAME "abcdef",
+	    (int)getpid());
+	assert_int_equal(mkdir(path, 0700), 0);
+	dir = open(path, O_DIRECTORY | O_RDONLY | O_CLOEXEC);
+	assert_true(dir >= 0);
+	if (has_schedule)
+		close(openat(dir, SCHEDULE_FILE, O_CREAT | O_WRONLY | O_CLOEXEC,
+		    0600));
+	close(openat(dir, "1.journal", O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
+	times[1] = times[0];
+	assert_int_equal(futimens(dir, times), 0);
+	close(dir);
+}
+
+static bool
+is_swept(bool has_schedule, time_t age_s, bool is_held)
+{
+	struct flock lock = { .l_type = F_WRLCK };
+	char path[64], place[64], file[96];
+	int fd = -1;
+	bool is_gone;
+
+	make_left(path, has_schedule, age_s);
+	(void)snprintf(place, sizeof place, "/tmp/unit.%d", (int)getpid());
+	(void)snprintf(file, sizeof file, "%s/" SCHEDULE_FILE, path);
+	if (is_held) {
+		fd = open(file, O_RDWR | O_CLOEXEC);
+		assert_int_equal(fcntl(fd, F_OFD_SETLK, &lock), 0);
+	}
+	folder_sweep(place);
+	is_gone = access(path, F_OK) != 0;
+	io_close(&fd);
+	(void)unlink(file);
+	(void)snprintf(file, sizeof file, "%s/1.journal", path);
+	(void)unlink(file);
+	(void)rmdir(path);
+	assert_int_equal(rmdir(place), 0);
+	return is_gone;
+}
+
+static void
+what_a_killed_command_left_is_swept_up(void **state)
+{
+	(void)state;
+	assert_true(is_swept(true, 3600, false));
+	assert_false(is_swept(true, 3600, true));	/* it lives */
+	assert_false(is_swept(true, 0, false));		/* it begins */
+	assert_false(is_swept(false, 3600, false));	/* it is no session */
+}
+
 UNIT_MAIN(
 	UNIT(a_session_is_there_and_gone),
+	UNIT(what_a_killed_command_left_is_swept_up),
 	UNIT(what_cannot_be_opened_leaves_nothing),
 	UNIT(others_see_the_lock_while_it_is_open),
 	UNIT(there_is_room_for_so_many_blocks),
