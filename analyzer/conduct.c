@@ -16,7 +16,7 @@
 #include "analyzer/tree.h"
 #include "base/clock.h"
 #include "base/cpus.h"
-#include "base/say.h"
+#include "base/list.h"
 #include "base/text.h"
 #include "launch/job_env.h"
 
@@ -100,12 +100,8 @@ measured_ns(const struct conduct *c)
 static void
 note_before(struct conduct *c)
 {
-	struct planner *p;
-
-	p = reallocarray(c->before, c->folder.nr_blocks + 1u, sizeof *p);
-	if (p == NULL)
-		say_no_memory();
-	c->before = p;
+	c->before = list_grow(c->before, c->folder.nr_blocks,
+	    sizeof *c->before);
 	c->before[c->folder.nr_blocks] = c->planner;
 }
 

@@ -12,25 +12,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/say.h"
+#include "base/list.h"
 #include "base/text.h"
 
 #define MAX_PROCESSES	4096u
 #define MAX_LOADERS	1024u
 #define MAX_WORKERS	4096u	/* who goes through them all must end */
-
-/* Room for one more: it is doubled whenever the number is a power of two. */
-static void *
-grow(void *list, size_t nr, size_t size)
-{
-	void *p = list;
-
-	if ((nr & (nr - 1)) == 0)
-		p = reallocarray(list, nr > 0 ? 2 * nr : 1, size);
-	if (p == NULL)
-		say_no_memory();
-	return p;
-}
 
 void
 facts_init(struct facts *f, struct result *r)
@@ -54,7 +41,7 @@ static struct fact_process *
 find_process(struct facts *f, size_t process)
 {
 	while (f->nr_processes <= process) {
-		f->processes = grow(f->processes, f->nr_processes,
+		f->processes = list_grow(f->processes, f->nr_processes,
 		    sizeof *f->processes);
 		f->processes[f->nr_processes++] =
 		    (struct fact_process){ .role = ROLE_PYTHON };
@@ -94,7 +81,7 @@ note_loader(struct facts *f, uint32_t process, const struct journal_record *r,
 	if (f->nr_loaders == MAX_LOADERS ||
 	    find_loader(f, process, r->loader) != NULL)
 		return;
-	f->loaders = grow(f->loaders, f->nr_loaders, sizeof *f->loaders);
+	f->loaders = list_grow(f->loaders, f->nr_loaders, sizeof *f->loaders);
 	l = &f->loaders[f->nr_loaders++];
 	*l = (struct fact_loader){
 		.process = process, .loader = r->loader,
@@ -154,7 +141,7 @@ keep(struct facts *f, uint32_t process, const struct journal_record *r)
 {
 	struct fact *p;
 
-	f->list = grow(f->list, f->nr, sizeof *f->list);
+	f->list = list_grow(f->list, f->nr, sizeof *f->list);
 	p = &f->list[f->nr++];
 	*p = (struct fact){ .kind = r->kind, .process = process,
 	    .loader = r->loader };

@@ -19,8 +19,8 @@
 #include <unistd.h>
 
 #include "base/io.h"
+#include "base/list.h"
 #include "base/must.h"
-#include "base/say.h"
 
 #define READ_AHEAD	(64u * JOURNAL_RECORD)
 #define MAX_FILES	4096u	/* journals: a job of so many processes */
@@ -174,11 +174,8 @@ add_file(struct folder *s, const char *name)
 {
 	struct folder_file *p;
 
-	p = reallocarray(s->files, s->nr_files + 1, sizeof *p);
-	if (p == NULL)
-		say_no_memory();
-	s->files = p;
-	p += s->nr_files++;
+	s->files = list_grow(s->files, s->nr_files, sizeof *s->files);
+	p = &s->files[s->nr_files++];
 	*p = (struct folder_file){ 0 };
 	(void)snprintf(p->name, sizeof p->name, "%s", name);
 }

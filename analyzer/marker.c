@@ -18,7 +18,7 @@
 #include "analyzer/interval.h"
 #include "base/clock.h"
 #include "base/io.h"
-#include "base/say.h"
+#include "base/list.h"
 
 #define CHUNK		65536u
 #define STEPS_MOST	(1u << 24)
@@ -89,15 +89,9 @@ marker_close(struct marker *m)
 static void
 add_step(struct marker *m)
 {
-	uint64_t *p = m->steps;
-
 	if (m->nr == STEPS_MOST)
 		return;
-	if ((m->nr & (m->nr - 1)) == 0)
-		p = reallocarray(m->steps, m->nr > 0 ? 2 * m->nr : 1, sizeof *p);
-	if (p == NULL)
-		say_no_memory();
-	m->steps = p;
+	m->steps = list_grow(m->steps, m->nr, sizeof *m->steps);
 	m->steps[m->nr++] = clock_now_ns();
 }
 

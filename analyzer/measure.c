@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/list.h"
 #include "base/say.h"
 
 #define OUTLIER_TIMES	8.0	/* the median gap, and so much more, is no step */
@@ -493,7 +494,6 @@ add_block(struct measured_list *l, const struct facts *f, uint32_t start,
 	struct measured m = { .kind = kind, .start = start,
 	    .number = (uint32_t)number, .handover_s = -1 };
 	struct measured_list cut = { 0 };
-	struct measured *p;
 
 	if (number >= SCHEDULE_BLOCKS || !is_new(l, start, number) ||
 	    !measure_one(&m, &cut, f))
@@ -503,10 +503,7 @@ add_block(struct measured_list *l, const struct facts *f, uint32_t start,
 	l->nr_other += cut.nr_other;
 	l->outlier_s += cut.outlier_s;
 	l->nr_outlier += cut.nr_outlier;
-	p = reallocarray(l->list, l->nr + 1, sizeof *p);
-	if (p == NULL)
-		say_no_memory();
-	l->list = p;
+	l->list = list_grow(l->list, l->nr, sizeof *l->list);
 	l->list[l->nr++] = m;
 }
 

@@ -19,6 +19,7 @@
 #include <sys/stat.h>
 
 #include "analyzer/observer.h"
+#include "base/list.h"
 #include "base/say.h"
 
 #define FILES_SHARE	4u	/* of the limit of open files: for processes */
@@ -243,7 +244,7 @@ add_process(struct observe *o, pid_t pid)
 			gap_add(&o->gap, "%s", err.text);
 		return NULL;
 	}
-	o->processes = observe_grow(o->processes, o->nr_processes,
+	o->processes = list_grow(o->processes, o->nr_processes,
 	    sizeof(struct watched *));
 	o->processes[o->nr_processes++] = p;
 	o->is_urgent = true;

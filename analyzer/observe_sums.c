@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/list.h"
 #include "base/say.h"
 
 #define NAME_ROOM	96u
@@ -28,7 +29,7 @@ sums_find(struct observe *o, const char *name)
 		if (strcmp(o->phases[i].name, name) == 0)
 			return i;
 	}
-	o->phases = observe_grow(o->phases, o->nr_phases, sizeof *o->phases);
+	o->phases = list_grow(o->phases, o->nr_phases, sizeof *o->phases);
 	o->phases[i] = (struct sums){ .name = strdup(name) };
 	if (o->phases[i].name == NULL)
 		say_no_memory();

@@ -25,6 +25,7 @@
 
 #include "base/io.h"
 #include "base/parse.h"
+#include "base/list.h"
 #include "base/say.h"
 
 #define PATH_ROOM	4096u
@@ -147,7 +148,7 @@ add_thread(struct watched *p, pid_t tid)
 
 	if (t == NULL)
 		say_no_memory();
-	p->threads = observe_grow(p->threads, p->nr_threads,
+	p->threads = list_grow(p->threads, p->nr_threads,
 	    sizeof(struct subject *));
 	subject_init(t, p->was_seen ? 0 : NAN);
 	t->dir = p->is.dir;

@@ -17,7 +17,6 @@
 #include <string.h>
 
 #include "base/io.h"
-#include "base/say.h"
 
 #define PATH_ROOM	4096u
 #define DIGITS		20u		/* of the largest number of 64 bits */
@@ -32,18 +31,6 @@ gap_add(struct observe_gap *g, const char *fmt, ...)
 	va_start(ap, fmt);
 	(void)vsnprintf(g->why, sizeof g->why, fmt, ap);
 	va_end(ap);
-}
-
-void *
-observe_grow(void *list, size_t nr, size_t size)
-{
-	void *p = list;
-
-	if ((nr & (nr - 1)) == 0)
-		p = reallocarray(list, nr > 0 ? 2 * nr : 1, size);
-	if (p == NULL)
-		say_no_memory();
-	return p;
 }
 
 /*--- files ---------------------------------------------------------------*/

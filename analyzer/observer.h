@@ -158,9 +158,6 @@ void sums_fini(struct sums *p);
 void gap_add(struct observe_gap *g, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
-void *observe_grow(void *list, size_t nr, size_t size);
-	/* Room for one more.  Memory that there is none of ends the command. */
-
 ssize_t observe_read(const struct observe *o, const char *path, char *text,
     size_t size, struct ds_err *err);
 	/* A file below the root, as io_read_text() has it. */

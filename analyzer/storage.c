@@ -18,6 +18,7 @@
 
 #include "base/clock.h"
 #include "base/io.h"
+#include "base/list.h"
 #include "base/must.h"
 #include "base/say.h"
 #include "probe/resident.h"
@@ -31,17 +32,11 @@
 void
 storage_add(struct storage *s, const char *path, uint64_t bytes)
 {
-	char **p = s->paths;
-
 	s->opens++;
 	s->bytes += bytes;
 	if (s->nr == PATHS_MOST)
 		return;
-	if ((s->nr & (s->nr - 1)) == 0)
-		p = reallocarray(s->paths, s->nr > 0 ? 2 * s->nr : 1, sizeof *p);
-	if (p == NULL)
-		say_no_memory();
-	s->paths = p;
+	s->paths = list_grow(s->paths, s->nr, sizeof *s->paths);
 	s->paths[s->nr] = strdup(path);
 	if (s->paths[s->nr] == NULL)
 		say_no_memory();

@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 #include "base/io.h"
-#include "base/say.h"
+#include "base/list.h"
 
 #define STAT_TEXT	1024u
 #define ROUNDS		200u	/* of 10 ms: a process that cannot be ended is left */
@@ -67,7 +67,7 @@ read_process(struct process *p, const char *name)
 static void
 list_processes(struct processes *all)
 {
-	struct process one, *p;
+	struct process one;
 	struct dirent *entry;
 	DIR *dir = opendir("/proc");
 
@@ -76,10 +76,7 @@ list_processes(struct processes *all)
 		if (!isdigit((unsigned char)entry->d_name[0]) ||
 		    !read_process(&one, entry->d_name))
 			continue;
-		p = reallocarray(all->list, all->nr + 1, sizeof *p);
-		if (p == NULL)
-			say_no_memory();
-		all->list = p;
+		all->list = list_grow(all->list, all->nr, sizeof *all->list);
 		all->list[all->nr++] = one;
 	}
 	if (dir != NULL)

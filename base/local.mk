@@ -32,6 +32,7 @@ libhost_la_SOURCES += \
 	%D%/term.c %D%/term.h \
 	%D%/progress.c %D%/progress.h \
 	%D%/say.c %D%/say.h \
+	%D%/list.c %D%/list.h \
 	%D%/stop.c %D%/stop.h \
 	%D%/outfile.c %D%/outfile.h \
 	%D%/json.c %D%/json.h \

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/list.h"
 #include "base/say.h"
 
 const char *const rate_names[RATES + 1] = {
@@ -33,19 +34,6 @@ copy(const char *text)
 	char *p = text != NULL ? strdup(text) : NULL;
 
 	if (text != NULL && p == NULL)
-		say_no_memory();
-	return p;
-}
-
-/* Room for one more: it is doubled whenever the number is a power of two. */
-static void *
-grow(void *list, size_t nr, size_t size)
-{
-	void *p = list;
-
-	if ((nr & (nr - 1)) == 0)
-		p = reallocarray(list, nr > 0 ? 2 * nr : 1, size);
-	if (p == NULL)
 		say_no_memory();
 	return p;
 }
@@ -100,7 +88,7 @@ result_set_text(char **field, const char *text)
 
 /*--- lists ---------------------------------------------------------------*/
 
-#define GROW(list, nr)	((list) = grow((list), (nr), sizeof *(list)))
+#define GROW(list, nr)	((list) = list_grow((list), (nr), sizeof *(list)))
 
 void
 result_add_worker(struct result *r, double fetch_ms, double prep_ms)
