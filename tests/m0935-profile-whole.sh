@@ -35,7 +35,7 @@ expect_status 7
 expect_out '^trained 900 steps$'
 expect_saved
 expect_stall prep 35 62
-[ "$(grep -c '^destall: profile: .*the epoch begins anew.*--live' "$work/err")" -eq 1 ] ||
+[ "$(grep -c '^destall: profile: .*this epoch begins anew' "$work/err")" -eq 1 ] ||
     fail "it is not said what the model sees"
 
 profile_options=--live

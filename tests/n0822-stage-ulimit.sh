@@ -19,6 +19,7 @@ until (ulimit -v $((least * 1024)) && DESTALL=0 "$destall" emulate --data $job_s
 	least=$((least + 4))
 	[ $least -lt 2000 ] || fail "nothing is enough for a plain job"
 done
+least=$((least + 6))		# how much its threads need at a time is chance
 
 start_hub
 take_baseline

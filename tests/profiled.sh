@@ -1,5 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
 # profiled.sh: what the tests of `destall profile` share, after lib.sh.
+#
+# Figures are of a machine that does other things, too: a test whose figures are off
+# is tried again, twice.  Whatever else fails has failed.
+
+if [ -z "${PROFILE_TRY-}" ]; then
+	for PROFILE_TRY in 1 2 3; do
+		export PROFILE_TRY
+		status=0
+		"$(readlink "/proc/$$/exe")" "$0" || status=$?
+		[ $status -eq 75 ] || exit $status
+	done
+	exit 1
+fi
+
+# unsettled TEXT: a figure is off.
+unsettled() {
+	echo "UNSETTLED: $*"
+	head -c 2000 "$work/err"
+	exit 75
+}
 
 # Debian's, wherever another Python stands first.
 torch_python=/usr/bin/python3
@@ -46,7 +66,7 @@ for text in sys.argv[1:]:
     if not eval(text):
         sys.exit("not so: %s: %s" % (text, json.dumps({k: v for k, v in doc.items()
                                                        if k != "observations"})))' "$@" \
-	    2> "$work/wrong" || fail "$(tail -n 1 "$work/wrong")"
+	    2> "$work/wrong" || unsettled "$(tail -n 1 "$work/wrong")"
 }
 
 # expect_stall NAME LOW HIGH: this is what it waits for most, and it waits for a share
@@ -57,7 +77,8 @@ expect_stall() {
 		expect_result 'share["compute"] > 0.8'
 	else
 		expect_result "verdict['bottleneck'] == '$1'" "$2 <= 100 * (1 - share['compute']) <= $3"
-		expect_err "^[0-9]+ % of your epoch is $1 stall"
+		grep -Eq "^[0-9]+ % of your epoch is $1 stall" "$work/err" ||
+		    unsettled "it is not said that it waits for $1"
 	fi
 }
 

@@ -15,7 +15,7 @@ import torch
 
 from torch.utils.data import dataloader as _loaders
 
-from . import _job, _journal, _live, _meter, _private, _schedule, _steer, _training
+from . import _job, _journal, _leave, _live, _meter, _private, _schedule, _steer, _training
 from ._by_id import ById
 from ._journal import journal
 
@@ -127,7 +127,7 @@ def init_several(plain, self, loader):
     number = _note(loader)
     is_iterable = loader._dataset_kind == _loaders._DatasetKind.Iterable
     if not _schedule_now.is_live:
-        _steer.own_sockets()
+        _leave.own_sockets()
     start_fn = _meter.Start(loader.worker_init_fn, number, is_iterable, _schedule_now.is_live)
     plain(self, _View(loader, worker_init_fn=start_fn))
     self._destall_seen = _Seen(loader, number)
@@ -269,9 +269,9 @@ def _recognise(seen, iterator):
         journal.note("the loader that trains cannot be steered: %s", why)
         return
     _steered = _steer.Steer(_schedule_now, iterator, seen.loader, seen.number)
-    _steer.before_leaving = tell_last
+    _leave.before_leaving = tell_last
     _take(seen, iterator)
-    _steer.leave_on_interrupt(_schedule_now)
+    _leave.leave_on_interrupt(_schedule_now)
     journal.put(_journal.TRAINS, seen.number, time.monotonic_ns())
 
 
@@ -285,7 +285,7 @@ def _next_steered(plain, self, seen):
     try:
         found = seen.steer.next(plain, self, _left(seen, self))
     except _schedule.Gone:
-        _steer.leave(None, _journal.LEFT_ALONE)
+        _leave.leave(None, _journal.LEFT_ALONE)
     except StopIteration:
         seen.steer.stop()
         raise
@@ -303,7 +303,7 @@ def _go_on(plain, self, seen):
     if steer.schedule.continues:
         lists = iter(self._index_sampler)
         _steered, _is_over = None, True
-        _steer.give_interrupt_back()
+        _leave.give_interrupt_back()
         journal.put(_journal.LEFT, seen.number, time.monotonic_ns(), _journal.LEFT_END)
     seen.steer, seen.is_done = None, True
     self._sampler_iter = lists if left is None else itertools.islice(lists, left)
