@@ -94,6 +94,8 @@ void loader_turn_to(struct ds_loader *l, uint64_t epoch);
 int loader_new_batch(struct ds_loader *l, const struct plan_run *run,
     struct batch **out, struct ds_err *err);
 	/* One of the shelf, all of it to be made. */
+int loader_no_batch(const struct ds_loader *l, struct ds_err *err);
+	/* -ENOMEM: what there is no memory for. */
 
 /* Where opening ahead ends. */
 enum loader_ahead { AHEAD_ALL, AHEAD_EPOCH, AHEAD_NOT };

@@ -67,15 +67,20 @@ loader_turn_to(struct ds_loader *l, uint64_t epoch)
 }
 
 int
+loader_no_batch(const struct ds_loader *l, struct ds_err *err)
+{
+	return err_fail(err, -ENOMEM, "no memory for a batch of %u samples of "
+	    "%zu bytes", l->shelf.room, l->shelf.sample_bytes);
+}
+
+int
 loader_new_batch(struct ds_loader *l, const struct plan_run *run,
     struct batch **out, struct ds_err *err)
 {
 	struct batch *b = shelf_take(&l->shelf);
 
 	if (b == NULL)
-		return err_fail(err, -ENOMEM, "no memory for a batch of %u "
-		    "samples of %zu bytes", l->shelf.room,
-		    l->shelf.sample_bytes);
+		return loader_no_batch(l, err);
 	loader_turn_to(l, run->at.epoch);
 	loader_number(l, &l->plan, b, run);
 	loader_want(l, b);

@@ -88,6 +88,32 @@ start_workers(struct ds_loader *l, struct ds_err *err)
 	    (unsigned)o->readers, err);
 }
 
+/* Before the threads, whose stacks take what address space there is: a job that has
+ * little of it can do with fewer of them, and not without a batch. */
+static int
+reserve_batch(struct ds_loader *l, size_t sample_bytes, struct ds_err *err)
+{
+	struct batch *b;
+
+	shelf_set(&l->shelf, room_of(l), sample_bytes,
+	    (unsigned)l->options.prefetch + SPARE_BATCHES, false);
+	b = shelf_take(&l->shelf);
+	if (b == NULL)
+		return loader_no_batch(l, err);
+	shelf_put(&l->shelf, b);
+	return 0;
+}
+
+static void
+undo_start(struct ds_loader *l)
+{
+	(void)ledger_close(&l->ledger, NULL);
+	free(l->skips);
+	l->skips = NULL;
+	shelf_fini(&l->shelf);
+	shelf_init(&l->shelf);
+}
+
 int
 loader_start(struct ds_loader *l, struct ds_err *err)
 {
@@ -106,15 +132,13 @@ loader_start(struct ds_loader *l, struct ds_err *err)
 		return (int)bytes;
 	rc = open_ledger(l, err);
 	if (rc == 0)
+		rc = reserve_batch(l, (size_t)bytes, err);
+	if (rc == 0)
 		rc = start_workers(l, err);
 	if (rc < 0) {
-		(void)ledger_close(&l->ledger, NULL);
-		free(l->skips);
-		l->skips = NULL;
+		undo_start(l);
 		return rc;
 	}
-	shelf_set(&l->shelf, room_of(l), (size_t)bytes,
-	    (unsigned)l->options.prefetch + SPARE_BATCHES, false);
 	steer_start(l);
 	if (steer_shares(l))
 		share_start(l);

@@ -12,14 +12,16 @@ export MALLOC_ARENA_MAX=1	# others are 64 MiB each, by chance
 drill_set 160
 plain_job
 
+# Of threads: how many of them find room is chance, and each would take 8 MiB.
+stack=512
+
 # What it needs alone, in MiB.
 least=10
-until (ulimit -v $((least * 1024)) && DESTALL=0 "$destall" emulate --data $job_set \
+until (ulimit -s $stack && ulimit -v $((least * 1024)) && DESTALL=0 "$destall" emulate --data $job_set \
     --batch $batch $job_options) > "$work/out" 2>&1; do
 	least=$((least + 4))
 	[ $least -lt 2000 ] || fail "nothing is enough for a plain job"
 done
-least=$((least + 6))		# how much its threads need at a time is chance
 
 start_hub
 take_baseline
@@ -31,6 +33,7 @@ for more in 8 40 50 60 70 80 90 120; do
 	# The limit is the job's alone: a subshell's.
 	rm -f poor.ledger
 	(
+		ulimit -s $stack
 		ulimit -v $(((least + more) * 1024))
 		DESTALL=1 exec "$destall" emulate --data $job_set --batch $batch $job_options \
 		    --ledger poor.ledger --json -o poor.json

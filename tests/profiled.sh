@@ -8,7 +8,8 @@ if [ -z "${PROFILE_TRY-}" ]; then
 	for PROFILE_TRY in 1 2 3; do
 		export PROFILE_TRY
 		status=0
-		"$(readlink "/proc/$$/exe")" "$0" || status=$?
+		# Not below this one's: names of sockets must be short.
+		TMPDIR=$keep_tmp "$(readlink "/proc/$$/exe")" "$top_srcdir/tests/$test_name" || status=$?
 		[ $status -eq 75 ] || exit $status
 	done
 	exit 1
