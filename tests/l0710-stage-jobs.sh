@@ -23,7 +23,9 @@ together() {
 	made=$(result units_published $names)
 	taken=$(result units $names)
 	echo "steps of $* ms: $made units made, $taken taken"
-	[ $# -eq 1 ] || [ "$made" -lt "$taken" ] || fail "$made units were made, and $taken taken"
+	# Those whose steps take no time may have missed each other.
+	[ $# -eq 1 ] || [ "$1 $taken" = "0 0" ] || [ "$made" -lt "$taken" ] ||
+	    fail "$made units were made, and $taken taken"
 	expect_stage_idle
 }
 
