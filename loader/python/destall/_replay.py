@@ -18,6 +18,8 @@ _libc.mmap.restype = ctypes.c_void_p
 _libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int,
                        ctypes.c_long]
 _libc.munmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
+_libc.madvise.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
+_POPULATE_READ = 22     # its pages are there, and not copied
 _FAILED = ctypes.c_void_p(-1).value
 _LEAST, _MOST = 2, 64                   # batches
 _MOST_BYTES = 512 << 20
@@ -64,8 +66,17 @@ class _Kept:
     def fresh(self, is_touched):
         """is_touched: its pages are there already, as in a batch that this process has made."""
         at, size = _map(self.fd, self.size), self.size
-        batch = _payload.unpack(at, size, lambda: _libc.munmap(at, size))[0]
+        _libc.madvise(at, size, _POPULATE_READ)         # an old kernel does not know it
+        batch = _payload.unpack(at, size, lambda: _gone.append((at, size)))[0]
         return copy.deepcopy(batch) if is_touched else batch
+
+
+_gone = []              # that the job does not use any more: unmapped in our time, not in its own
+
+
+def _unmap_gone():
+    while _gone:
+        _libc.munmap(*_gone.pop())
 
 
 def _map(fd, size):
@@ -122,6 +133,7 @@ class Ring:
 
     def next(self, is_touched):
         """(a batch, its samples)"""
+        _unmap_gone()
         i = self._at % len(self._kept)
         self._at += 1
         batch = self._kept[i].fresh(is_touched)
