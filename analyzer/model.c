@@ -11,6 +11,8 @@
 
 #include <math.h>
 
+#include "analyzer/interval.h"
+
 /* A share of time below which it is of no matter. */
 #define SHARE_SMALL	0.02
 
@@ -271,7 +273,8 @@ resident_of(const struct result *r)
 
 	if (r->job.resident >= 0)
 		return clamp(r->job.resident);
-	return fetch->is_known && fetch->value < SHARE_SMALL ? 1 : NAN;
+	return fetch->is_known && (fetch->value < SHARE_SMALL ||
+	    fetch->value < interval_half(fetch)) ? 1 : NAN;
 }
 
 void

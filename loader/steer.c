@@ -123,6 +123,7 @@ steer_free(struct ds_loader *l)
 		must(pthread_mutex_destroy(&s->busy.lock) == 0);
 	}
 	steer_free_ring(s);
+	steer_free_fresh(s);
 	steer_free_set(s);
 	session_close(&s->session);
 	free(s);

@@ -15,7 +15,7 @@
  *     passed unless the schedule says so: the process leaves before.
  *  3. Fresh batches come from the front of an epoch's order, the set's from its
  *     end: so fresh ones are as the job left them, in memory or not, for as long as
- *     the two do not meet.
+ *     the two do not meet; what they bring into memory leaves it with their block.
  *  4. Pictures are taken for sound ones, as they are from the second epoch on (but
  *     with verify=yes): what is measured is not what only a first epoch costs.
  *  5. Live (SCHEDULE_LIVE), nothing of all this holds: steps are told, and that is
@@ -68,6 +68,11 @@ struct steer_busy {		/* what makers make for nobody */
 	uint64_t	samples;	/* that were made */
 };
 
+struct steer_fresh {		/* of a block of the job's own batches */
+	uint64_t	*out;		/* items whose files were not in memory */
+	uint64_t	nr_out;
+};
+
 struct steer_totals {		/* of a block, at its beginning */
 	uint64_t	fetch_ns, prep_ns, storage_bytes;
 };
@@ -104,6 +109,7 @@ struct steer {
 	struct steer_live live;
 
 	struct steer_set set;
+	struct steer_fresh fresh;
 	struct steer_ring ring;
 	struct steer_busy busy;
 };
@@ -181,6 +187,12 @@ void steer_end_busy(struct ds_loader *l);
 void steer_arrange(struct ds_loader *l, bool in_memory, uint64_t nr);
 	/* The first nr items' files. */
 void steer_tell_pages(struct ds_loader *l, bool is_after, uint64_t nr);
+void steer_look_fresh(struct ds_loader *l);
+	/* Before the block's batches, which are fresh: tells of their files. */
+void steer_restore_fresh(struct ds_loader *l);
+	/* After it: what it has brought into memory leaves it, so that the next
+	 * finds things as they were. */
+void steer_free_fresh(struct steer *s);
 
 /* steer_read.c */
 struct steer_read {

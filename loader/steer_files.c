@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * steer_files.c: which files of the set are in memory: arranged, and looked at.
- * Runs in clients, in the job's thread.
+ * steer_files.c: which files are in memory: those of the set are arranged, those
+ * of fresh batches left as they were found.  Runs in clients, in the job's thread.
  *
  *  1. Of a source that is not a folder of files nothing is arranged, and nothing
  *     told (steer_set.c says so).
@@ -12,6 +12,7 @@
 #include "loader/steer.h"
 
 #include <fcntl.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "base/io.h"
@@ -47,17 +48,15 @@ evict(int fd, const struct stat *st)
 }
 
 static void
-evict_all(struct ds_loader *l, uint64_t nr)
+evict_item(const struct ds_loader *l, uint64_t item)
 {
-	for (uint64_t i = 0; i < nr; i++) {
-		struct stat st;
-		int fd = open_item(l, l->steer->set.items[i], &st);
+	struct stat st;
+	int fd = open_item(l, item, &st);
 
-		if (fd < 0)
-			continue;
-		evict(fd, &st);
-		io_close(&fd);
-	}
+	if (fd < 0)
+		return;
+	evict(fd, &st);
+	io_close(&fd);
 }
 
 void
@@ -68,30 +67,104 @@ steer_arrange(struct ds_loader *l, bool in_memory, uint64_t nr)
 	if (in_memory)
 		steer_read(l, nr, &r);
 	else
-		evict_all(l, nr);
+		for (uint64_t i = 0; i < nr; i++)
+			evict_item(l, l->steer->set.items[i]);
+}
+
+/*--- how much is in memory -------------------------------------------------*/
+
+struct pages {
+	uint64_t	all, in_memory, not_told;
+};
+
+/* Is some of the item's file known to be out of memory? */
+static bool
+look_at(const struct ds_loader *l, uint64_t item, struct pages *p)
+{
+	struct resident r = { .is_told = false };
+	struct stat st;
+	int fd = open_item(l, item, &st);
+
+	if (fd >= 0)
+		resident_look(fd, &st, &r);
+	else
+		r.pages = resident_pages(data_key(l->data, item)->size);
+	io_close(&fd);
+	p->all += r.pages;
+	p->in_memory += r.in_memory;
+	p->not_told += r.is_told ? 0 : r.pages;
+	return r.is_told && r.in_memory < r.pages;
+}
+
+static void
+tell(struct steer *s, bool is_after, const struct pages *p)
+{
+	steer_tell(s, JOURNAL_PAGES, (const uint64_t[7]){ s->id, is_after,
+	    p->all, p->in_memory, p->not_told }, NULL);
 }
 
 void
 steer_tell_pages(struct ds_loader *l, bool is_after, uint64_t nr)
 {
-	struct steer *s = l->steer;
-	uint64_t pages = 0, in_memory = 0, not_told = 0;
+	struct pages p = { 0 };
 
-	for (uint64_t i = 0; i < nr; i++) {
-		struct resident r = { .is_told = false };
-		struct stat st;
-		int fd = open_item(l, s->set.items[i], &st);
+	for (uint64_t i = 0; i < nr; i++)
+		(void)look_at(l, l->steer->set.items[i], &p);
+	tell(l->steer, is_after, &p);
+}
 
-		if (fd >= 0)
-			resident_look(fd, &st, &r);
-		else
-			r.pages = resident_pages(data_key(l->data,
-			    s->set.items[i])->size);
-		io_close(&fd);
-		pages += r.pages;
-		in_memory += r.in_memory;
-		not_told += r.is_told ? 0 : r.pages;
+/*--- fresh batches, as they are found ------------------------------------*/
+
+static void
+look_at_run(struct ds_loader *l, const struct plan_run *run, struct pages *p)
+{
+	struct steer_fresh *fresh = &l->steer->fresh;
+	uint64_t turn, item;
+
+	for (uint32_t i = 0; i < run->count; i++) {
+		turn = plan_turn(&l->plan, &run->at, run->at.turn + i);
+		item = l->items[plan_sample(&l->plan,
+		    plan_position(&l->plan, turn))];
+		if (look_at(l, item, p))
+			fresh->out[fresh->nr_out++] = item;
 	}
-	steer_tell(s, JOURNAL_PAGES, (const uint64_t[7]){ s->id, is_after,
-	    pages, in_memory, not_told }, NULL);
+}
+
+void
+steer_look_fresh(struct ds_loader *l)
+{
+	struct steer *s = l->steer;
+	struct plan_place place = l->opened;
+	struct pages p = { 0 };
+	struct plan_run run;
+	uint64_t most = s->block.batches < s->left ? s->block.batches : s->left;
+
+	steer_free_fresh(s);
+	s->fresh.out = calloc(most + 1, l->plan.batch * sizeof *s->fresh.out);
+	if (s->fresh.out == NULL)
+		return;			/* it stays in memory, and is not told */
+	loader_turn_to(l, place.epoch);
+	for (uint64_t i = 0; i < most; i++) {
+		if (plan_step(&l->plan, &place, &run) != PLAN_RUN)
+			break;
+		look_at_run(l, &run, &p);
+	}
+	tell(s, false, &p);
+}
+
+void
+steer_restore_fresh(struct ds_loader *l)
+{
+	struct steer_fresh *fresh = &l->steer->fresh;
+
+	for (uint64_t i = 0; i < fresh->nr_out; i++)
+		evict_item(l, fresh->out[i]);
+	steer_free_fresh(l->steer);
+}
+
+void
+steer_free_fresh(struct steer *s)
+{
+	free(s->fresh.out);
+	s->fresh = (struct steer_fresh){ 0 };
 }

@@ -109,6 +109,8 @@ begin_block(struct ds_loader *l)
 
 	if (files_of(s) > 0)
 		steer_tell_pages(l, false, files_of(s));
+	else if (is_fresh(s))
+		steer_look_fresh(l);
 	s->opened = s->given = 0;
 	s->is_in = true;
 	steer_begin_totals(l);
@@ -132,6 +134,8 @@ end_block(struct ds_loader *l, uint64_t end_ns)
 	steer_end_busy(l);
 	if (files_of(s) > 0)
 		steer_tell_pages(l, true, files_of(s));
+	else if (is_fresh(s))
+		steer_restore_fresh(l);
 	steer_tell(s, JOURNAL_BLOCK_END, (const uint64_t[7]){ s->id,
 	    s->block.kind, end_ns, s->given, s->samples }, NULL);
 }
