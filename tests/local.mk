@@ -381,6 +381,7 @@ scenarios = \
 	%D%/n0900-store-calls.sh \
 	%D%/n0930-profile-faults.sh \
 	%D%/n0931-profile-full.sh \
+	%D%/n0932-profile-others.sh \
 	%D%/x0200-gen-kill.sh \
 	%D%/x0201-gen-signal.sh \
 	%D%/x0400-hub-kill.sh \

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The parts that profile a job from within: loader/python/destall/_journal.py, _schedule.py,
-_trace.py, _pages.py, _replay.py, _training.py and _meter.py."""
+_trace.py, _pages.py, _replay.py, _training.py, _meter.py, and steps as _profile.py tells them."""
 
 import collections
 import fcntl
@@ -20,7 +20,7 @@ import torch
 
 from torch.utils.data.dataloader import _DatasetKind
 
-from destall import _journal, _meter, _pages, _replay, _schedule, _trace, _training
+from destall import _journal, _meter, _pages, _profile, _replay, _schedule, _trace, _training
 
 RECORD = struct.Struct("<HHI7Q")
 Told = collections.namedtuple("Told", "kind loader words text")
@@ -147,6 +147,23 @@ def test_a_handler_may_tell_while_something_is_told(folder, monkeypatch):
     _journal.journal.put(_journal.STEP, 0)
     signal.signal(signal.SIGUSR1, before)
     assert sorted(r.kind for r in told(folder)) == [_journal.STEP, _journal.LEFT]
+
+
+def test_a_program_that_closes_what_it_finds_open(folder, tmp_path):
+    """Nothing of ours comes into a file that it opens there."""
+    _journal.journal.put(_journal.STEP, 1)
+    os.close(_journal.journal._fd)
+    own = os.open(tmp_path / "own", os.O_WRONLY | os.O_CREAT)
+    assert own == _journal.journal._fd
+    _journal.journal.put(_journal.STEP, 2)
+    assert [t.loader for t in told(folder)] == [1, 2]
+    assert os.fstat(own).st_size == 0
+    (folder / ("%d.journal" % os.getpid())).unlink()
+    os.dup2(own, _journal.journal._fd)
+    _journal.journal.put(_journal.STEP, 3)
+    assert _journal.journal.why_broken is not None
+    assert os.fstat(own).st_size == 0
+    os.close(own)
 
 
 def test_nothing_comes_behind_a_part_of_a_record(folder):
@@ -404,6 +421,21 @@ def test_batches_that_are_kept_take_no_descriptors():
     assert len(open("/proc/self/maps").readlines()) < maps
 
 
+def test_batches_come_from_files_that_a_program_has_closed(tmp_path):
+    ring = _replay.Ring()
+    for i in range(3):
+        ring.add({"x": torch.full((1000,), float(i))}, 4)
+    for kept in ring._kept:
+        os.close(kept.fd)
+    own = os.open(tmp_path / "own", os.O_RDWR | os.O_CREAT)     # in the place of one of them
+    os.ftruncate(own, 1 << 16)
+    for n in range(6):
+        batch, samples = ring.next(False)
+        assert samples == 4 and (batch["x"] == n % 3).all()
+        batch["x"].fill_(9)
+    os.close(own)
+
+
 def test_pinned_as_the_loader_does_it():
     ring = _replay.Ring(lambda batch: ("pinned", batch))
     ring.add(5, 1)
@@ -643,3 +675,17 @@ def test_a_job_that_is_watched_tells_sums(folder, monkeypatch):
     sums = told(folder, _journal.LIVE_MADE)
     assert sums and sum(r.words[3] for r in sums) <= 50
     assert all(r.words[3] == 2 * r.words[2] and r.words[0] == 1 for r in sums)
+
+
+# --- steps --------------------------------------------------------------------------------
+
+def test_what_pytorch_does_around_a_batch_is_no_part_of_a_step(folder, monkeypatch):
+    """Asked for at 400, which came to us at 1000; given by us at 2000, by PyTorch at 2300."""
+    clock = iter([2000, 2300])
+    monkeypatch.setattr(_profile.time, "monotonic_ns", lambda: next(clock))
+    monkeypatch.setattr(_profile.time, "process_time_ns", lambda: 77)
+    monkeypatch.setattr(_profile, "_last", _profile._Given(1, 5, 6, 1000, 16, 70))
+    assert _profile._last.widen(400, 60) == 600 + 300
+    _profile.tell_last()
+    _profile.tell_last()                # once
+    assert [t.words for t in told(folder, _journal.STEP)] == [[5, 6, 400, 2300, 16, 60, 77]]

@@ -6,6 +6,7 @@ the process, what it has told is there.
 Nothing here fails a job: what cannot be written is lost, and counted by who reads.
 """
 
+import errno
 import os
 import struct
 import threading
@@ -20,6 +21,14 @@ NO_BLOCK = _LIMIT
 ROLE_MAIN, ROLE_WORKER, ROLE_NATIVE, ROLE_PYTHON = range(4)
 LEFT_END, LEFT_EPOCH, LEFT_ASKED, LEFT_ALONE, LEFT_FAILED = range(5)
 ITERABLE, PINNED, PERSISTENT = 1, 2, 4
+
+_APPEND = os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC
+
+
+def which(fd):
+    """The file that is open there."""
+    st = os.fstat(fd)
+    return st.st_dev, st.st_ino
 
 
 def folder():
@@ -38,6 +47,7 @@ class Journal:
     def _forget(self):
         """In a child: the lock of the parent may have been held at the fork."""
         self._fd, self._pid = None, None
+        self._path, self._which = None, None    # its file, and what fstat() says of it
         self._lock = threading.RLock()  # a handler of signals may tell while we do
 
     def _open(self):
@@ -46,8 +56,9 @@ class Journal:
         for n in range(64):
             name = "%d%s.journal" % (self._pid, "-%d" % n if n else "")
             try:
-                self._fd = os.open(os.path.join(folder(), name), os.O_WRONLY | os.O_APPEND |
-                                   os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+                self._path = os.path.join(folder(), name)
+                self._fd = os.open(self._path, _APPEND | os.O_CREAT | os.O_EXCL, 0o600)
+                self._which = which(self._fd)
                 return
             except FileExistsError:
                 pass
@@ -69,9 +80,24 @@ class Journal:
 
     def _write(self, record):
         """Behind a part of one, a full disk's, no other could be read."""
-        if self._fd is not None and self.why_broken is None and \
-                os.write(self._fd, record) < len(record):
+        if self._fd is None or self.why_broken is not None:
+            return
+        if not self._is_ours():
+            self._reopen()
+        if os.write(self._fd, record) < len(record):
             self.why_broken = "it was cut off"
+
+    def _is_ours(self):
+        """A program may close whatever it finds open, and open a file of its own there."""
+        try:
+            return which(self._fd) == self._which
+        except OSError:
+            return False
+
+    def _reopen(self):
+        self._fd = os.open(self._path, _APPEND)
+        if not self._is_ours():
+            raise OSError(errno.ESTALE, os.strerror(errno.ESTALE))
 
     def note(self, text, *values):
         """A confession."""

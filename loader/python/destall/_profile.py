@@ -176,12 +176,25 @@ def reset(plain, self, loader, first_iter=False):
     return plain(self, loader, first_iter)
 
 
-def next_data(plain, self):
+def next_batch(plain, self):
+    """What PyTorch does around every batch is part of handing it over, not of the job's step."""
     seen = self.__dict__.get("_destall_seen")
     if seen is None:
         return plain(self)
     if _schedule_now.is_live:
         return _next_watched(plain, self, seen)
+    before, asked, used = _last, time.monotonic_ns(), time.process_time_ns()
+    batch = plain(self)
+    if _last is not before:             # else it did not come by way of next_data()
+        _steer.around_ns = _last.widen(asked, used)
+    return batch
+
+
+def next_data(plain, self):
+    seen = self.__dict__.get("_destall_seen")
+    if seen is None or _schedule_now.is_live:
+        return plain(self)
+    global _last
     if _is_next_epoch(seen):
         _take(seen, self)
     asked, used = time.monotonic_ns(), time.process_time_ns()
@@ -194,24 +207,40 @@ def next_data(plain, self):
     seen.batches += 1
     if _may_recognise() and seen.watch.is_training():
         _recognise(seen, self)
-    _keep_last(seen.number, block, number, asked, samples or _samples(seen.loader), used)
+    _last = _Given(seen.number, block, number, asked, samples or _samples(seen.loader), used)
     return batch
 
 
-_last = []              # the batch that was given last, of this process
+class _Given:
+    """A batch that was given: told when the next is asked for, so that the time of telling is not
+    the job's."""
+
+    def __init__(self, *what):
+        self.what = what
+        self.given, self.used = time.monotonic_ns(), time.process_time_ns()
+
+    def widen(self, asked, used):
+        """To when PyTorch was asked for it, and when it gave it.  How much that is."""
+        loader, block, number, inner, samples, _ = self.what
+        self.what = loader, block, number, asked, samples, used
+        around = inner - asked - self.given
+        self.given, self.used = time.monotonic_ns(), time.process_time_ns()
+        return around + self.given
+
+    def tell(self):
+        loader, block, number, asked, samples, used = self.what
+        journal.put(_journal.STEP, loader, block, number, asked, self.given, samples, used,
+                    self.used)
 
 
-def _keep_last(loader, block, number, asked, samples, used):
-    """It is told when the next is asked for: the time of telling is not the job's."""
-    cpu = time.process_time_ns()
-    _last[:] = loader, block, number, asked, time.monotonic_ns(), samples, used, cpu
+_last = None            # the batch that was given last, of this process
 
 
 def tell_last():
-    if _last:
-        loader, block, number, asked, given, samples, used, cpu = _last
-        _last.clear()
-        journal.put(_journal.STEP, loader, block, number, asked, given, samples, used, cpu)
+    global _last
+    if _last is not None:
+        given, _last = _last, None
+        given.tell()
 
 
 def _next_watched(plain, self, seen):

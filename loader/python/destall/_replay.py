@@ -11,7 +11,7 @@ import glob
 import mmap
 import os
 
-from . import _payload
+from . import _journal, _payload
 
 _libc = ctypes.CDLL(None, use_errno=True)
 _libc.mmap.restype = ctypes.c_void_p
@@ -48,26 +48,54 @@ def _free_bytes():
 
 
 class _Kept:
-    """A batch in a file of memory."""
+    """A batch in a file of memory, which is mapped, too: a program may close whatever it finds
+    open."""
 
     def __init__(self, batch):
         packed = _payload.Packed(batch)
-        self.size = packed.size
-        self.fd = os.memfd_create("destall-replay", os.MFD_CLOEXEC)
+        self.size, self.at = packed.size, None
+        self._make_file()
         try:
-            os.ftruncate(self.fd, self.size)
-            room = mmap.mmap(self.fd, self.size)
-            packed.write(ctypes.addressof(ctypes.c_char.from_buffer(room)), 0)
-            self.fresh(False)           # there are objects that go in, and not out
+            self.at = _map(self.fd, self.size, mmap.MAP_SHARED)
+            packed.write(self.at, 0)
+            self._unpack(self.at, lambda: None)         # there are objects that go in, and not out
         except BaseException:
             os.close(self.fd)
+            if self.at is not None:
+                _libc.munmap(self.at, self.size)
             raise
+
+    def _make_file(self):
+        self.fd = os.memfd_create("destall-replay", os.MFD_CLOEXEC)
+        os.ftruncate(self.fd, self.size)
+        self.which = _journal.which(self.fd)
+
+    def _is_open(self):
+        try:
+            return _journal.which(self.fd) == self.which
+        except OSError:
+            return False
+
+    def _open_again(self):
+        self._make_file()
+        at = _map(self.fd, self.size, mmap.MAP_SHARED)
+        ctypes.memmove(at, self.at, self.size)
+        _libc.munmap(self.at, self.size)
+        self.at = at
+
+    def _unpack(self, at, release):
+        return _payload.unpack(at, self.size, release)[0]
 
     def fresh(self, is_touched):
         """is_touched: its pages are there already, as in a batch that this process has made."""
-        at, size = _map(self.fd, self.size), self.size
+        try:
+            if not self._is_open():
+                self._open_again()
+            at, size = _map(self.fd, self.size, mmap.MAP_PRIVATE), self.size
+        except OSError:                 # no memory for it, or no descriptor
+            return copy.deepcopy(self._unpack(self.at, lambda: None))
         _libc.madvise(at, size, _POPULATE_READ)         # an old kernel does not know it
-        batch = _payload.unpack(at, size, lambda: _gone.append((at, size)))[0]
+        batch = self._unpack(at, lambda: _gone.append((at, size)))
         return copy.deepcopy(batch) if is_touched else batch
 
 
@@ -79,10 +107,10 @@ def _unmap_gone():
         _libc.munmap(*_gone.pop())
 
 
-def _map(fd, size):
+def _map(fd, size, how):
     """Not by the module mmap, which keeps a descriptor for each: jobs keep labels by the
     thousand."""
-    at = _libc.mmap(None, size, mmap.PROT_READ | mmap.PROT_WRITE, mmap.MAP_PRIVATE, fd, 0)
+    at = _libc.mmap(None, size, mmap.PROT_READ | mmap.PROT_WRITE, how, fd, 0)
     if at in (None, _FAILED):
         raise OSError(ctypes.get_errno(), "mmap")
     return at

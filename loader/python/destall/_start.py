@@ -24,7 +24,7 @@ _SHARED = ((_SINGLE, "__init__", "init_single"), (_SEVERAL, "__init__", "init_se
 _PROFILED = ((_SINGLE, "__init__", "init_single"), (_SEVERAL, "__init__", "init_several"),
              (_SEVERAL, "_try_put_index", "try_put"), (_SEVERAL, "_reset", "reset"),
              (_SINGLE, "_next_data", "next_data"), (_SEVERAL, "_next_data", "next_data"),
-             (_BASE, "__init__", "init_other"))
+             (_BASE, "__next__", "next_batch"), (_BASE, "__init__", "init_other"))
 
 
 def _is_profiled():

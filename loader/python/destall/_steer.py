@@ -22,6 +22,7 @@ from ._journal import journal
 _ARRANGED = {_schedule.CACHED, _schedule.COLD, _schedule.RAW_COLD, _schedule.RAW_CACHED,
              _schedule.ALONE, _schedule.REPLAY_BUSY}    # whose files are brought into a state
 _ALL = 0.995            # of the pages: all of them, but for what the kernel has dropped since
+around_ns = 0           # what PyTorch does around a batch, for the last one: it is handed over, too
 
 
 def is_ready(iterator):
@@ -332,7 +333,7 @@ class Steer:
         if self.workers and is_ready(iterator):
             self._refill(iterator)
             batch = plain(iterator)     # it is freed behind the clock, as in a loop
-            journal.put(_journal.READY, self.number, self.block.number, begin,
+            journal.put(_journal.READY, self.number, self.block.number, begin - around_ns,
                         time.monotonic_ns())
             del batch
         return self.ring.next(self.workers == 0)
