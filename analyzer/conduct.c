@@ -57,6 +57,7 @@ learn_job(struct conduct *c)
 	c->job.cores = cpus_granted("/");
 	c->job.batch_s = s * (double)c->job.batch_size;
 	c->job.room = find_room(c, l);
+	c->job.for_s = (double)c->options->for_ns / (double)NS_PER_S;
 }
 
 /* What was told of the set: its files are what can be read and evicted. */

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #include "analyzer/interval.h"
+#include "analyzer/model.h"
 #include "base/say.h"
 
 static const enum block_kind kind_of[RATES] = {
@@ -25,7 +26,33 @@ static const enum block_kind kind_of[RATES] = {
 	[RATE_ACTUAL] = BLOCK_ACTUAL,
 };
 
+double
+estimate_resident(const struct measured_list *l)
+{
+	double sum = 0;
+	size_t nr = 0;
+
+	for (size_t i = 0; i < l->nr; i++) {
+		if (l->list[i].kind != BLOCK_ACTUAL ||
+		    l->list[i].resident < 0)
+			continue;
+		sum += l->list[i].resident;
+		nr++;
+	}
+	return nr > 0 ? sum / (double)nr : -1;
+}
+
 /*--- blocks of one kind --------------------------------------------------*/
+
+/* With all files in memory the job as it is and the job with its files in memory
+ * are one and the same: blocks of both tell of both. */
+static bool
+is_same(const struct measured_list *l, enum block_kind a, enum block_kind b)
+{
+	return a == b || ((a == BLOCK_ACTUAL || a == BLOCK_CACHED) &&
+	    (b == BLOCK_ACTUAL || b == BLOCK_CACHED) &&
+	    estimate_resident(l) >= RESIDENT_ALL);
+}
 
 /* workers: of BLOCK_ALONE. */
 static bool
@@ -35,6 +62,16 @@ is_of(const struct measured *m, enum block_kind kind, unsigned workers)
 	    (kind != BLOCK_ALONE || m->workers == workers);
 }
 
+static bool
+counts(const struct measured_list *l, size_t i, enum block_kind kind,
+    unsigned workers, bool with_disturbed)
+{
+	const struct measured *m = &l->list[i];
+
+	return is_same(l, m->kind, kind) && is_of(m, m->kind, workers) &&
+	    (with_disturbed || !m->is_disturbed);
+}
+
 static size_t
 count_of(const struct measured_list *l, enum block_kind kind, unsigned workers,
     bool with_disturbed)
@@ -42,8 +79,7 @@ count_of(const struct measured_list *l, enum block_kind kind, unsigned workers,
 	size_t nr = 0;
 
 	for (size_t i = 0; i < l->nr; i++)
-		nr += is_of(&l->list[i], kind, workers) &&
-		    (with_disturbed || !l->list[i].is_disturbed);
+		nr += counts(l, i, kind, workers, with_disturbed);
 	return nr;
 }
 
@@ -62,8 +98,7 @@ gather(const struct measured_list *l, enum block_kind kind, unsigned workers,
 	*nr = 0;
 	for (size_t i = 0; i < l->nr; i++) {
 		m = &l->list[i];
-		if (!is_of(m, kind, workers) ||
-		    (m->is_disturbed && !with_disturbed))
+		if (!counts(l, i, kind, workers, with_disturbed))
 			continue;
 		list[(*nr)++] = (struct interval_block){
 			.samples = (uint64_t)m->samples,
@@ -144,12 +179,12 @@ fill_cpu(struct result *r, const struct measured_list *l)
 	if (list == NULL)
 		say_no_memory();
 	for (size_t i = 0; i < l->nr; i++) {
-		/* Where the job runs; it is more behind reads from storage. */
-		if (l->list[i].cpu_s > 0 && (l->list[i].kind == BLOCK_CACHED ||
-		    l->list[i].kind == BLOCK_ACTUAL))
+		/* Where the job runs as it is; it is more behind reads from
+		 * storage. */
+		if (l->list[i].all_cpu_s > 0 && l->list[i].kind == BLOCK_ACTUAL)
 			list[nr++] = (struct interval_block){ .samples = 1,
-			    .time_s = l->list[i].cpu_s,
-			    .cpu_s = l->list[i].cpu_s };
+			    .time_s = l->list[i].all_cpu_s,
+			    .cpu_s = l->list[i].all_cpu_s };
 	}
 	f = interval_of_times(list, nr);
 	r->cpu_ms_per_sample = interval_scale(&f, 1e3);
@@ -178,7 +213,7 @@ fill_alone(struct result *r, const struct measured_list *l)
 			continue;
 		f = rate_of(l, BLOCK_ALONE, workers);
 		result_add_alone(r, workers, &f,
-		    1e3 * MEAN(l, BLOCK_ALONE, workers, cpu_s));
+		    1e3 * MEAN(l, BLOCK_ALONE, workers, all_cpu_s));
 	}
 }
 
@@ -234,12 +269,7 @@ estimate_job(struct result *r, const struct measured_list *l)
 	j->handover_s = r->handover_ms_per_batch.is_known &&
 	    j->batch_size > 0 ? 1e-3 * r->handover_ms_per_batch.value /
 	    (double)j->batch_size : 0;
-	j->resident = -1;
-	for (size_t i = 0; i < l->nr; i++) {
-		if (l->list[i].kind == BLOCK_ACTUAL &&
-		    l->list[i].resident >= 0)
-			j->resident = l->list[i].resident;
-	}
+	j->resident = estimate_resident(l);
 }
 
 /*--- workers -------------------------------------------------------------*/

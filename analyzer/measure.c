@@ -26,7 +26,9 @@ enum { BLOCK_NUMBER, BLOCK_KIND, BLOCK_TIME, BLOCK_BATCHES, BLOCK_SAMPLES,
     BLOCK_DEVICE };
 enum { READ_BLOCK, READ_BEGIN, READ_END, READ_FILES, READ_BYTES, READ_SAMPLES,
     READ_READERS };
-enum { ALONE_BLOCK, ALONE_BEGIN, ALONE_END, ALONE_SAMPLES, ALONE_WORKERS };
+enum { ALONE_BLOCK, ALONE_BEGIN, ALONE_END, ALONE_SAMPLES, ALONE_WORKERS,
+    ALONE_CPU };
+enum { STORAGE_BLOCK, STORAGE_BYTES, STORAGE_BEGIN, STORAGE_END, STORAGE_CPU };
 enum { PAGES_BLOCK, PAGES_WHEN, PAGES_ALL, PAGES_RESIDENT, PAGES_UNTOLD };
 enum { READY_BLOCK, READY_BEGIN, READY_END };
 
@@ -238,6 +240,9 @@ add_made(struct part *p, struct measured_list *l, const struct steps *s,
 		p->samples += s->gaps[i].samples;
 		p->batches++;
 	}
+	p->cpu_s = seconds(s->list[first > 0 ? first - 1 : 0]->word[first > 0 ?
+	    STEP_CPU_GIVEN : STEP_CPU_ASKED],
+	    s->list[s->nr - 1]->word[STEP_CPU_GIVEN]);
 	/* The gap behind the last is not within, where workers deliver. */
 	for (size_t i = 0; i + (workers > 0) < s->nr; i++)
 		p->is_disturbed |= is_cut(l, &s->gaps[i], usual);
@@ -350,23 +355,50 @@ add_workers(struct measured *m, const struct facts *f)
 	}
 }
 
+/* A native loader tells what its process has used; of that, what was not of the
+ * job's own thread is of makers and readers.  Workers tell of themselves, and
+ * without any the main process makes samples. */
+static void
+add_processors(struct measured *m, const struct facts *f, bool has_workers)
+{
+	double process = 0, made = 0;
+	const struct fact *p;
+
+	for (size_t i = 0; i < f->nr; i++) {
+		p = &f->list[i];
+		if (p->word[MADE_BLOCK] != m->number)
+			continue;
+		if (p->kind == JOURNAL_STORAGE)
+			process += (double)p->word[STORAGE_CPU];
+		if (p->kind == JOURNAL_MADE &&
+		    p->word[MADE_WORKER] == JOURNAL_ALL_WORKERS)
+			made += (double)p->word[MADE_SAMPLES];
+	}
+	if (process > 0 && made > 0) {
+		m->all_cpu_s = process / (double)NS_PER_S / made;
+		if (m->all_cpu_s > m->job_cpu_s)
+			m->cpu_s = m->all_cpu_s - m->job_cpu_s;
+	} else if (m->cpu_s > 0 || !has_workers) {
+		m->all_cpu_s = m->job_cpu_s + (has_workers ? m->cpu_s : 0);
+	}
+}
+
+/* A mean: one call may receive what several others find there. */
 static void
 add_ready(struct measured *m, const struct facts *f)
 {
-	double *values = calloc(f->nr + 1, sizeof *values);
 	const struct fact *p;
+	double sum = 0;
 	size_t nr = 0;
 
-	if (values == NULL)
-		say_no_memory();
 	for (size_t i = 0; i < f->nr; i++) {
 		p = &f->list[i];
-		if (p->kind == JOURNAL_READY && p->word[READY_BLOCK] == m->number)
-			values[nr++] = seconds(p->word[READY_BEGIN],
-			    p->word[READY_END]);
+		if (p->kind != JOURNAL_READY || p->word[READY_BLOCK] != m->number)
+			continue;
+		sum += seconds(p->word[READY_BEGIN], p->word[READY_END]);
+		nr++;
 	}
-	m->handover_s = nr > 0 ? median(values, nr) : -1;
-	free(values);
+	m->handover_s = nr > 0 ? sum / (double)nr : -1;
 }
 
 static void
@@ -407,6 +439,7 @@ add_alone(struct measured *m, const struct fact *p)
 		samples = (double)p->word[ALONE_SAMPLES];
 		/* Of each rank, as the job says how many it has. */
 		m->workers = (uint32_t)p->word[ALONE_WORKERS];
+		m->job_cpu_s += (double)p->word[ALONE_CPU] / (double)NS_PER_S;
 	}
 	widen(m, p->word[READ_BEGIN], p->word[READ_END]);
 	if (s > 0 && samples > 0) {
@@ -449,6 +482,14 @@ add_all_alone(struct measured *m, const struct facts *f)
 /*--- all blocks ----------------------------------------------------------*/
 
 static bool
+has_workers(const struct facts *f)
+{
+	const struct fact_loader *l = facts_training(f);
+
+	return l != NULL && l->workers > 0;
+}
+
+static bool
 measure_one(struct measured *m, struct measured_list *l, const struct facts *f)
 {
 	bool is_whole;
@@ -472,6 +513,8 @@ measure_one(struct measured *m, struct measured_list *l, const struct facts *f)
 	m->s_per_sample = 1 / m->s_per_sample;
 	m->job_cpu_s /= m->samples;
 	add_workers(m, f);
+	add_processors(m, f, m->kind == BLOCK_ALONE ? m->workers > 0 :
+	    has_workers(f));
 	add_ready(m, f);
 	add_pages(m, f);
 	return true;

@@ -26,6 +26,8 @@
 
 #include "reports/result.h"
 
+#define RESIDENT_ALL	0.995	/* of the files, in memory: all of them */
+
 struct model_job {
 	double	g;			/* s per sample: compute, data for nothing */
 	double	h;			/* hand-over, in the main process */

@@ -10,9 +10,13 @@
 
 #include <math.h>
 
+/* Of a profile that has the time for it; of a shorter one less, so that there are
+ * several of each kind: one block says nothing of how sure it is. */
 #define BLOCK_S		1.0	/* of one that a loader delivers */
 #define COLD_S		2.0	/* a throttled disk is a gate of 100 ms */
 #define REPLAY_S	0.6
+#define WHOLE_S		40.0	/* three rounds of such blocks, and what is between */
+#define PACE_LEAST	0.25
 #define BUNCHES_LEAST	4u	/* the first does not count */
 #define BUNCHES_MOST	256u
 #define STEPS		12u	/* what is replayed is a multiple of it: programs
@@ -50,6 +54,17 @@ clamp(double n, uint64_t least, uint64_t most)
 	return n < (double)most ? (uint64_t)ceil(n) : most;
 }
 
+/* How long blocks are, of what they would be in a long profile. */
+static double
+pace(const struct planner *p)
+{
+	double part = p->job.for_s / WHOLE_S;
+
+	if (!(part > 0) || part > 1)
+		return 1;
+	return part > PACE_LEAST ? part : PACE_LEAST;
+}
+
 /* Seconds per batch in the last block of a kind; what the job takes, if there
  * was none. */
 static double
@@ -70,7 +85,7 @@ static uint32_t
 bunches_for(const struct planner *p, double batch_s, double want_s)
 {
 	uint64_t width = bunch(&p->job);
-	double n = batch_s > 0 ? want_s / (batch_s * (double)width) :
+	double n = batch_s > 0 ? pace(p) * want_s / (batch_s * (double)width) :
 	    BUNCHES_LEAST;
 
 	return (uint32_t)(clamp(n + 1, BUNCHES_LEAST, BUNCHES_MOST) * width);
@@ -79,7 +94,8 @@ bunches_for(const struct planner *p, double batch_s, double want_s)
 static uint32_t
 steps_for(const struct planner *p)
 {
-	double n = p->job.step_s > 0 ? REPLAY_S / p->job.step_s : STEPS_MOST;
+	double n = p->job.step_s > 0 ? pace(p) * REPLAY_S / p->job.step_s :
+	    STEPS_MOST;
 
 	return (uint32_t)round_up(clamp(n, STEPS, STEPS_MOST), STEPS);
 }

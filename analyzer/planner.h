@@ -4,8 +4,8 @@
  * Runs in the command only; no I/O, no clock of its own.
  *
  * Blocks are taken by turns, round after round, so that whatever drifts meets all
- * of them; each is as long as a second or two, in whole bunches of as many batches
- * as there are workers.
+ * of them; each is as long as a second or two, less where there is little time, in
+ * whole bunches of as many batches as there are workers.
  *
  *  1. The first block of each start of the job chooses the set of samples.
  *  2. No block is longer than what an epoch has room for, as far as that is known.
@@ -29,6 +29,7 @@ struct planner_job {
 	uint64_t	cores;		/* more workers are not tried */
 	bool		is_iterable;
 	bool		knows_files;	/* of the set */
+	double		for_s;		/* that all blocks may take; 0: not known */
 	double		batch_s;	/* of a batch, as the job is */
 	double		step_s;		/* of them, the job's own */
 };

@@ -41,27 +41,33 @@ take_inputs(struct figure in[INPUTS], const struct result *r)
 	    1e-3 / batch / ranks);
 }
 
+struct which {
+	enum share s;
+	bool	is_resident;		/* all is in memory: v and P' are one */
+};
+
 static double
 share_law(const double *in, const void *more)
 {
-	const enum share *s = more;
+	const struct which *w = more;
 
-	return model_share(*s, in[IN_ACTUAL], in[IN_INGEST],
-	    in[IN_LOADER_CACHED], in[IN_HANDOVER]);
+	return model_share(w->s, in[IN_ACTUAL], in[IN_INGEST],
+	    in[w->is_resident ? IN_ACTUAL : IN_LOADER_CACHED],
+	    in[IN_HANDOVER]);
 }
 
 /* What a share does not need counts as known, for it. */
 static struct figure
-share_as_measured(enum share s, const struct figure in[INPUTS])
+share_as_measured(const struct which *w, const struct figure in[INPUTS])
 {
 	struct figure used[INPUTS];
 	double none;
 
 	for (int i = 0; i < INPUTS; i++) {
 		none = i == IN_HANDOVER ? 0 : 1;
-		used[i] = needs[s][i] ? in[i] : interval_exact(none);
+		used[i] = needs[w->s][i] ? in[i] : interval_exact(none);
 	}
-	return interval_combine(share_law, used, INPUTS, &s);
+	return interval_combine(share_law, used, INPUTS, w);
 }
 
 /* Half the widths stay as they were measured: noise that was set to zero is not
@@ -85,7 +91,10 @@ verdict_take_shares(struct result *r)
 
 	take_inputs(in, r);
 	for (int s = 0; s < SHARES; s++) {
-		share[s] = share_as_measured((enum share)s, in);
+		struct which w = { (enum share)s,
+		    r->job.resident >= RESIDENT_ALL };
+
+		share[s] = share_as_measured(&w, in);
 		value[s] = share[s].value;
 	}
 	if (share[SHARE_PREP].is_known)		/* and so all of them are */

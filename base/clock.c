@@ -16,24 +16,33 @@
 static clock_now_f *replaced_now;
 static void *replaced_arg;
 
-uint64_t
-clock_now_ns(void)
+static uint64_t
+read_clock(clockid_t which)
 {
 	struct timespec ts;
 
+	must(clock_gettime(which, &ts) == 0);
+	return (uint64_t)ts.tv_sec * NS_PER_S + (uint64_t)ts.tv_nsec;
+}
+
+uint64_t
+clock_now_ns(void)
+{
 	if (replaced_now != NULL)
 		return replaced_now(replaced_arg);
-	must(clock_gettime(CLOCK_MONOTONIC, &ts) == 0);
-	return (uint64_t)ts.tv_sec * NS_PER_S + (uint64_t)ts.tv_nsec;
+	return read_clock(CLOCK_MONOTONIC);
 }
 
 uint64_t
 clock_thread_ns(void)
 {
-	struct timespec ts;
+	return read_clock(CLOCK_THREAD_CPUTIME_ID);
+}
 
-	must(clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts) == 0);
-	return (uint64_t)ts.tv_sec * NS_PER_S + (uint64_t)ts.tv_nsec;
+uint64_t
+clock_process_ns(void)
+{
+	return read_clock(CLOCK_PROCESS_CPUTIME_ID);
 }
 
 int

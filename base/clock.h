@@ -21,6 +21,8 @@ uint64_t clock_now_ns(void);
 
 uint64_t clock_thread_ns(void);
 	/* Of a processor, that this thread has used. */
+uint64_t clock_process_ns(void);
+	/* The same of all threads of this process. */
 
 int clock_left_ms(uint64_t deadline_ns);
 	/* Time until the deadline, as poll(2) wants it: rounded up, at most

@@ -96,6 +96,7 @@ begin_epoch(struct emulate_job *j)
 	j->now = (struct emulate_epoch){ 0 };
 	j->is_begun = false;
 	j->start_ns = clock_now_ns();
+	j->start_cpu_ns = clock_process_ns();
 }
 
 static int
@@ -115,6 +116,7 @@ end_epoch(struct emulate_job *j)
 	if (!j->is_begun)
 		return 0;
 	j->now.elapsed_ns = clock_now_ns() - j->start_ns;
+	j->now.cpu_ns = clock_process_ns() - j->start_cpu_ns;
 	must(pthread_mutex_lock(&j->lock) == 0);
 	p = grow(j->epochs, j->nr_epochs, sizeof *p, &j->err);
 	if (p != NULL) {
@@ -236,6 +238,8 @@ train(struct emulate_job *j)
 
 	rc = ds_loader_next(j->loader, &b, &j->err);
 	j->now.wait_ns += clock_now_ns() - asked_ns;
+	if (j->now.samples == 0)
+		j->now.first_ns = j->now.wait_ns;
 	j->is_sample = rc < 0 && has_moved(j);
 	if (rc <= 0)
 		return rc;

@@ -35,7 +35,7 @@ struct emulate_job {
 	pthread_t		thread;
 
 	struct emulate_epoch	now;
-	uint64_t		start_ns;	/* of it */
+	uint64_t		start_ns, start_cpu_ns;	/* of it */
 	bool			is_begun;	/* it has had a batch */
 	char			at[DS_POSITION_TEXT];
 	uint64_t		touch_ns;	/* of this thread's processor */

@@ -45,8 +45,10 @@ make_epochs(const struct emulate_result *r)
 	for (size_t i = 0; i < r->nr_epochs; i++) {
 		const struct emulate_epoch *at = &r->epochs[i];
 
-		one = json_must(json_pack("{sI}",
-		    "epoch", (json_int_t)at->epoch));
+		one = json_must(json_pack("{sI sf sf}",
+		    "epoch", (json_int_t)at->epoch,
+		    "first_wait_seconds", seconds(at->first_ns),
+		    "cpu_seconds", seconds(at->cpu_ns)));
 		add(one, make_speed(at));
 		add(one, json_pack("{sI sb}",
 		    "skipped", (json_int_t)at->skipped,

@@ -75,6 +75,7 @@ struct steer_fresh {		/* of a block of the job's own batches */
 
 struct steer_totals {		/* of a block, at its beginning */
 	uint64_t	fetch_ns, prep_ns, storage_bytes;
+	uint64_t	cpu_ns;		/* of the whole process */
 };
 
 struct steer_live {		/* of about a second, that is watched */

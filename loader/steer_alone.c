@@ -9,24 +9,12 @@
 
 #include "loader/steer.h"
 
-#include <time.h>
-
 #include "base/clock.h"
 #include "base/must.h"
 #include "loader/loader.h"
 
 #define MAKERS_MOST	256u
 #define AHEAD_LEAST	2u	/* batches: one is made while one ends */
-
-/* Of a processor, that all threads of the process have used. */
-static uint64_t
-process_ns(void)
-{
-	struct timespec t;
-
-	must(clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t) == 0);
-	return (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
-}
 
 /* The pipeline is empty. */
 static int
@@ -43,47 +31,53 @@ set_makers(struct ds_loader *l, unsigned makers, struct ds_err *err)
 	    (unsigned)l->options.readers, err);
 }
 
-/* Until they are all made, somebody wants it to end, or there is no memory for
- * one. */
-static void
-make_all(struct ds_loader *l)
+/* False: there is no memory for any. */
+static bool
+make_one(struct ds_loader *l, uint64_t ahead, uint64_t *samples)
 {
 	struct steer *s = l->steer;
-	uint64_t ahead = l->options.prefetch;
 	struct session_block b;
 	struct batch *made;
 
-	ahead = ahead > AHEAD_LEAST ? ahead : AHEAD_LEAST;
-	while (s->given < s->block.batches) {
-		switch (session_look(&s->session, s->next, &b)) {
-		case SESSION_LEAVE:
-			steer_leave(s, LEFT_ASKED);
-		case SESSION_GONE:
-			steer_leave(s, LEFT_ALONE);
-		default:
-			break;
-		}
-		if (loader_open_ahead(l, ahead, AHEAD_ALL, NULL) < 0 &&
-		    l->pipeline.nr_batches == 0)
-			return;
-		made = pipeline_take(&l->pipeline);
-		s->given++;
-		s->samples += made->nr;
-		shelf_put(&l->shelf, made);
+	switch (session_look(&s->session, s->next, &b)) {
+	case SESSION_LEAVE:
+		steer_leave(s, LEFT_ASKED);
+	case SESSION_GONE:
+		steer_leave(s, LEFT_ALONE);
+	default:
+		break;
 	}
+	if (loader_open_ahead(l, ahead, AHEAD_ALL, NULL) < 0 &&
+	    l->pipeline.nr_batches == 0)
+		return false;
+	made = pipeline_take(&l->pipeline);
+	s->given++;
+	s->samples += made->nr;
+	*samples += made->nr;
+	shelf_put(&l->shelf, made);
+	return true;
 }
 
+/* From the first one on, so that filling the pipeline is not in it. */
 static void
 time_all(struct ds_loader *l)
 {
 	struct steer *s = l->steer;
-	uint64_t begin_ns = clock_now_ns(), cpu_ns = process_ns();
+	uint64_t ahead = l->options.prefetch, samples = 0, begin_ns, cpu_ns;
 
-	make_all(l);
-	cpu_ns = process_ns() - cpu_ns;
-	steer_tell(s, JOURNAL_ALONE, (const uint64_t[7]){ s->id, begin_ns,
-	    clock_now_ns(), s->samples, l->pipeline.nr_makers, cpu_ns,
-	    s->given }, NULL);
+	ahead = ahead > AHEAD_LEAST ? ahead : AHEAD_LEAST;
+	if (!make_one(l, ahead, &samples))
+		return;
+	begin_ns = clock_now_ns();
+	cpu_ns = clock_thread_ns();
+	samples = 0;
+	while (s->given < s->block.batches)
+		if (!make_one(l, ahead, &samples))
+			break;
+	if (samples > 0)
+		steer_tell(s, JOURNAL_ALONE, (const uint64_t[7]){ s->id,
+		    begin_ns, clock_now_ns(), samples, l->pipeline.nr_makers,
+		    clock_thread_ns() - cpu_ns, s->given - 1 }, NULL);
 }
 
 int

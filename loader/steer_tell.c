@@ -123,7 +123,8 @@ storage_bytes(void)
 static struct steer_totals
 take_totals(struct ds_loader *l)
 {
-	struct steer_totals t = { .storage_bytes = storage_bytes() };
+	struct steer_totals t = { .storage_bytes = storage_bytes(),
+	    .cpu_ns = clock_process_ns() };
 
 	must(pthread_mutex_lock(&l->pipeline.lock) == 0);
 	t.fetch_ns = l->pipeline.counts.fetch_ns;
@@ -151,7 +152,8 @@ steer_tell_totals(struct ds_loader *l, uint64_t end_ns, uint64_t samples)
 		    s->begin_ns, end_ns, samples, now.prep_ns - was->prep_ns,
 		    now.fetch_ns - was->fetch_ns);
 	TELL(s, JOURNAL_STORAGE, NULL, s->id,
-	    now.storage_bytes - was->storage_bytes, s->begin_ns, end_ns);
+	    now.storage_bytes - was->storage_bytes, s->begin_ns, end_ns,
+	    now.cpu_ns - was->cpu_ns);
 }
 
 /*--- leaving -------------------------------------------------------------*/

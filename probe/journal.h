@@ -50,10 +50,10 @@ enum journal_kind {
 	JOURNAL_STEP,	/* block, number in the block (or of the loader), asked,
 			 * given, samples, of a processor until asked, until given */
 	JOURNAL_MADE,	/* in a worker: block, worker, begin, end, samples, of a
-			 * processor, kept from one; of JOURNAL_ALL_WORKERS: making
+			 * processor since the one before, kept from one; of JOURNAL_ALL_WORKERS: making
 			 * and fetching, by the clock, of all threads */
-	JOURNAL_READY,	/* a batch that was there already was taken: block, begin,
-			 * end */
+	JOURNAL_READY,	/* a batch that was there already was taken, and let go,
+			 * while workers had nothing to do: block, begin, end */
 	JOURNAL_BLOCK,	/* begins: block, kind, time */
 	JOURNAL_BLOCK_END, /* block, kind, time, batches, samples, 1 if a device works on
 			 * while the job asks for the next batch */
@@ -64,10 +64,11 @@ enum journal_kind {
 	JOURNAL_READ,	/* reading alone: block, begin, end, files, bytes, samples,
 			 * readers */
 	JOURNAL_ALONE,	/* the loader alone: block, begin, end, samples, workers, of
-			 * a processor, batches */
+			 * a processor in the main process, batches */
 	JOURNAL_OTHER,	/* another loader was iterated: begin, end, batches, samples */
 	JOURNAL_STORAGE, /* bytes that this process has read from storage: block,
-			 * bytes, begin, end */
+			 * bytes, begin, end; of the native loader also what the
+			 * process has used of processors meanwhile */
 	JOURNAL_LIVE,	/* not steered: batches of about a second: begin, end,
 			 * batches, samples, in calls that waited, in calls that
 			 * found a batch, how many did */

@@ -18,6 +18,7 @@
 #define LINE_MAX_WIDTH	80u
 #define BAR_MARGIN	4u	/* two blanks, two brackets */
 #define COUNT_MAX	1e15	/* past it, figures are rounded */
+#define BRIEF_FIXES	3u
 
 /* As people call them, and how the bar shows them without colour. */
 static const struct {
@@ -229,5 +230,5 @@ out_term_brief(const struct result *r, const struct term *t)
 {
 	print_sentence(r, t);
 	print_shares(r, t);
-	out_term_fixes(r, t, 1);
+	out_term_fixes(r, t, BRIEF_FIXES);
 }

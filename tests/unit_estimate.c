@@ -87,7 +87,7 @@ the_loader_alone_by_its_workers(void **state)
 	add(BLOCK_ALONE, 400)->workers = 4;
 	add(BLOCK_ALONE, 200)->workers = 2;
 	add(BLOCK_ALONE, 100)->workers = 1;
-	blocks[1].cpu_s = 0.004;
+	blocks[1].all_cpu_s = 0.004;
 	add(BLOCK_CACHED, 50)->workers = 9;
 	estimate_rates(&result, &list, 4);
 	assert_near(result.rate[RATE_PREP].value, 400);
@@ -97,6 +97,42 @@ the_loader_alone_by_its_workers(void **state)
 	assert_true(isnan(result.alone[0].cpu_ms_per_sample));
 	assert_near(result.alone[1].cpu_ms_per_sample, 4);
 	assert_near(result.alone[2].samples_per_s.value, 200);
+	told_fini();
+}
+
+/* The job as it is, and with its files in memory, are then the same. */
+static void
+blocks_of_both_count_where_all_is_in_memory(void **state)
+{
+	(void)state;
+	start(2);
+	add(BLOCK_CACHED, 100);
+	add(BLOCK_ACTUAL, 300)->resident = 0.9;
+	estimate_rates(&result, &list, 2);
+	assert_near(result.rate[RATE_LOADER_CACHED].value, 100);
+	assert_near(result.rate[RATE_ACTUAL].value, 300);
+	blocks[1].resident = 1;
+	add(BLOCK_COLD, 10);
+	estimate_rates(&result, &list, 2);
+	assert_near(result.rate[RATE_LOADER_CACHED].value, 150);
+	assert_near(result.rate[RATE_ACTUAL].value, 150);
+	assert_near(result.rate[RATE_LOADER_COLD].value, 10);
+	assert_near(estimate_resident(&list), 1);
+	told_fini();
+}
+
+/* Of the job as it is. */
+static void
+processors_are_those_of_the_whole_job(void **state)
+{
+	(void)state;
+	start(2);
+	add(BLOCK_ACTUAL, 100)->all_cpu_s = 0.003;
+	add(BLOCK_ACTUAL, 100)->all_cpu_s = 0.005;
+	add(BLOCK_CACHED, 100)->all_cpu_s = 0.1;
+	blocks[0].cpu_s = 0.002;
+	estimate_rates(&result, &list, 2);
+	assert_near(result.cpu_ms_per_sample.value, 4);
 	told_fini();
 }
 
@@ -248,6 +284,8 @@ UNIT_MAIN(
 	UNIT(every_kind_is_its_own_rate),
 	UNIT(times_are_averaged_not_rates),
 	UNIT(the_loader_alone_by_its_workers),
+	UNIT(blocks_of_both_count_where_all_is_in_memory),
+	UNIT(processors_are_those_of_the_whole_job),
 	UNIT(disturbed_blocks_count_if_there_are_no_others),
 	UNIT(handing_over_is_nothing_without_workers),
 	UNIT(the_job_is_what_models_need),

@@ -321,7 +321,7 @@ workers_tell_of_their_time(void **state)
 	m = only();
 	assert_near(m->worker_s, 0.004);
 	assert_near(m->cpu_s, 0.0025);
-	assert_near(m->handover_s, 0.002);
+	assert_near(m->handover_s, 0.004);
 	assert_near(m->resident, 40.0 / 180);
 	assert_near(m->resident_after, 1);
 	assert_true(m->has_files);
@@ -340,6 +340,39 @@ totals_of_threads_are_taken(void **state)
 	tell_block(0, 0, BLOCK_CACHED, 1000, 8, 10, 10);
 	assert_near(only()->worker_s, 3.0 / 500);
 	assert_near(list.list[0].cpu_s, 2.0 / 500);
+	end();
+}
+
+/* The process has used 3 s for them, of which 0.2 s are of the job's own thread; by
+ * the clock it made them in 2 s. */
+static void
+processors_of_a_native_job(void **state)
+{
+	(void)state;
+	start();
+	tell_rank(0, 0, 0, 1);
+	TELL(0, JOURNAL_MADE, 1, 0, JOURNAL_ALL_WORKERS, 1, 2, 500, 2000 * MS,
+	    1000 * MS);
+	TELL(0, JOURNAL_STORAGE, 1, 0, 4096, 1, 2, 3000 * MS);
+	TELL(0, JOURNAL_ALONE, 1, 0, 1000 * MS, 2000 * MS, 500, 2, 200 * MS);
+	tell_end(0, 0, BLOCK_ALONE, 2000);
+	assert_near(only()->all_cpu_s, 3.0 / 500);
+	assert_near(list.list[0].cpu_s, 2.8 / 500);
+	end();
+}
+
+/* Workers 2.5 ms for a sample, and what the main process has used beside them. */
+static void
+processors_of_a_job_with_workers(void **state)
+{
+	(void)state;
+	start();
+	tell_rank(0, 2, 0, 1);
+	TELL(1, JOURNAL_MADE, 1, 3, 1, 100 * MS, 140 * MS, 10, 25 * MS, 0);
+	TELL(0, JOURNAL_ALONE, 1, 3, 1000 * MS, 2000 * MS, 10, 2, 5 * MS);
+	tell_end(0, 3, BLOCK_ALONE, 2000);
+	assert_near(only()->cpu_s, 0.0025);
+	assert_near(list.list[0].all_cpu_s, 0.003);
 	end();
 }
 
@@ -395,5 +428,7 @@ UNIT_MAIN(
 	UNIT(alone_waits_for_all_ranks),
 	UNIT(workers_tell_of_their_time),
 	UNIT(totals_of_threads_are_taken),
+	UNIT(processors_of_a_native_job),
+	UNIT(processors_of_a_job_with_workers),
 	UNIT(numbers_of_no_block_are_left_out),
 	UNIT(plain_batches_tell_how_fast_it_is))

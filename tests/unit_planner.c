@@ -236,6 +236,23 @@ blocks_take_about_a_second(void **state)
 	assert_int_equal(length_of(&j, &none, BLOCK_SET), 102);
 }
 
+/* So that there are several of each kind. */
+static void
+blocks_of_a_short_profile_are_short(void **state)
+{
+	struct planner_job j = make(2, 0);
+
+	(void)state;
+	j.for_s = 40;
+	assert_int_equal(length_of(&j, &none, BLOCK_CACHED), 52);
+	j.for_s = 20;
+	assert_int_equal(length_of(&j, &none, BLOCK_CACHED), 28);
+	assert_int_equal(length_of(&j, &none, BLOCK_SET), 52);
+	assert_int_equal(length_of(&j, &none, BLOCK_REPLAY), 36);
+	j.for_s = 1;
+	assert_int_equal(length_of(&j, &none, BLOCK_CACHED), 16);
+}
+
 static void
 several_blocks_fit_into_an_epoch(void **state)
 {
@@ -257,4 +274,5 @@ UNIT_MAIN(
 	UNIT(other_numbers_of_workers_are_tried),
 	UNIT(rounds_go_on_after_a_start),
 	UNIT(blocks_take_about_a_second),
+	UNIT(blocks_of_a_short_profile_are_short),
 	UNIT(several_blocks_fit_into_an_epoch))

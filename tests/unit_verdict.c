@@ -71,6 +71,23 @@ shares_have_intervals(void **state)
 	result_fini(&r);
 }
 
+/* Then v and P' are one figure, whose noise is no stall. */
+static void
+nothing_is_fetched_where_all_is_in_memory(void **state)
+{
+	struct result r;
+
+	(void)state;
+	make(&r);
+	r.job.resident = 1;
+	verdict_take_shares(&r);
+	assert_near(r.share[SHARE_COMPUTE].value, 0.5);
+	assert_near(r.share[SHARE_PREP].value, 0.45);
+	assert_near(r.share[SHARE_FETCH].value, 0);
+	assert_near(interval_half(&r.share[SHARE_FETCH]), 0);
+	result_fini(&r);
+}
+
 static void
 noise_below_zero_is_zero_with_a_width(void **state)
 {
@@ -435,6 +452,7 @@ a_verdict_is_made_anew(void **state)
 
 UNIT_MAIN(
 	UNIT(shares_have_intervals),
+	UNIT(nothing_is_fetched_where_all_is_in_memory),
 	UNIT(noise_below_zero_is_zero_with_a_width),
 	UNIT(shares_stay_within_a_whole),
 	UNIT(shares_lack_what_is_not_known),

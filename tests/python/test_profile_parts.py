@@ -325,6 +325,22 @@ def test_files_are_read_and_counted(files, no_files):
     assert _pages.read([]) == 0 and _pages.count([]).pages == 0
 
 
+def test_files_are_brought_in_by_several(files, no_files, monkeypatch):
+    read = []
+    monkeypatch.setattr(_pages, "read", read.extend)
+    _pages.bring_in(list(files) + no_files)
+    assert sorted(map(str, read)) == sorted(map(str, [*files, *no_files]))
+    _pages.bring_in([])
+    read.clear()
+
+    def no_thread(_self):
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", no_thread)
+    _pages.bring_in(list(files))
+    assert read == list(files)
+
+
 def test_files_leave_memory(files, no_files):
     _pages.evict(files + no_files)
     if _pages.count(files).resident > 0:

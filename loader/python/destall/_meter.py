@@ -80,6 +80,8 @@ class Meter:
         self._delay = _Delay()
         self._to_evict = []             # what we have brought into memory, and its block
         self._block = None
+        self._used = None               # of a processor, when the last batch of this block was
+                                        # made: sending it is part of what a batch costs
 
     def fetch(self, index):
         ticket = index if type(index) is Ticket else None
@@ -89,10 +91,13 @@ class Meter:
         if ticket is not None and ticket.kind == READ:
             return Read(_pages.read(ticket.files))
         indices = index if ticket is None else ticket.indices
-        begin, used, kept = time.monotonic_ns(), _cpu_ns(self._worker), self._delay.ns()
+        begin, kept = time.monotonic_ns(), self._delay.ns()
+        used = _cpu_ns(self._worker)
+        if self._worker < 0 or self._used is None:
+            self._used = used
         batch = self._fetch(ticket, indices)
-        self._tell(block, begin, count(indices), _cpu_ns(self._worker) - used,
-                   self._delay.ns() - kept)
+        used, self._used = self._used, _cpu_ns(self._worker)
+        self._tell(block, begin, count(indices), self._used - used, self._delay.ns() - kept)
         return batch
 
     def _tell(self, block, begin, samples, cpu, kept):
@@ -139,7 +144,7 @@ class Meter:
     def _change(self, block):
         """What a block of fresh batches has brought into memory leaves it again, so that the next
         finds things as they were."""
-        self._block = block
+        self._block, self._used = block, None
         if self._to_evict:
             _pages.evict(self._to_evict)
             self._to_evict = []

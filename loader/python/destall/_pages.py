@@ -6,6 +6,7 @@ import ctypes
 import mmap
 import os
 import stat
+import threading
 
 _libc = ctypes.CDLL(None, use_errno=True)
 _libc.mincore.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_void_p]
@@ -16,6 +17,7 @@ _libc.munmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
 _FAILED = ctypes.c_void_p(-1).value
 _PAGE = mmap.PAGESIZE
 _CHUNK = 1 << 20
+_READERS = 16
 _PROT_NONE = 0          # nothing is read by it
 
 
@@ -87,6 +89,21 @@ def evict(paths):
 def read(paths):
     """All of them, as a program does that reads files; how many bytes there were."""
     return sum(_read_all(fd, size) for fd, size in _each(paths))
+
+
+def bring_in(paths):
+    """Into memory, by several at a time: storage may be slow to answer."""
+    readers = [threading.Thread(target=read, args=(paths[i::_READERS],), daemon=True)
+               for i in range(min(_READERS, len(paths)))]
+    started = []
+    try:
+        for reader in readers:
+            reader.start()
+            started.append(reader)
+    except RuntimeError:                # no more threads here
+        read(paths)
+    for reader in started:
+        reader.join()
 
 
 def _read_all(fd, size):

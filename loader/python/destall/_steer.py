@@ -22,6 +22,9 @@ from ._journal import journal
 _ARRANGED = {_schedule.CACHED, _schedule.COLD, _schedule.RAW_COLD, _schedule.RAW_CACHED,
              _schedule.ALONE, _schedule.REPLAY_BUSY}    # whose files are brought into a state
 _ALL = 0.995            # of the pages: all of them, but for what the kernel has dropped since
+_MADE_S = 5             # is the longest wait for batches to be made
+_LOOK_S = 0.002
+_STEP_S = 0.01          # in the place of the job's step, after which caches have other things
 around_ns = 0           # what PyTorch does around a batch, for the last one: it is handed over, too
 
 
@@ -47,6 +50,7 @@ class Steer:
         self.at = 0                             # the number of the next
         self.done = 0                           # batches of this block that were delivered
         self.busy = None                        # what workers make meanwhile
+        self.put_ns = 0                         # that sending a ticket takes
         self.drawn = ()                         # for the block that begins
         self._deliver = {
             _schedule.ACTUAL: self._next_made, _schedule.CACHED: self._next_made,
@@ -172,9 +176,9 @@ class Steer:
         end = time.monotonic_ns()
         if self.block.kind == _schedule.REPLAY_BUSY:
             self.busy = None
-            self._drop_all(plain, iterator)
+            self._take_ready(plain, iterator)
         if self.block.kind in _ARRANGED:
-            self._count_pages(1)
+            self._tell_pages(1, _pages.count(self._all_files(self.block.batches)))
         self._tell_end(end)
 
     def _tell_end(self, end):
@@ -220,6 +224,7 @@ class Steer:
         for ticket in self.tickets:
             ticket.is_traced = ticket.wants_files = True
         self._start_clock()
+        self._time_sending(iterator)
         is_cut = False
         for i in range(len(self.lists)):
             made = self._pull(plain, iterator)
@@ -229,6 +234,14 @@ class Steer:
             self.set_bytes += sum({f.path: f.size for f in made.files}.values())
             self._note_found(made.files)
         self._tell_set(is_cut)
+
+    def _time_sending(self, iterator):
+        """To workers that wait for something to do."""
+        before, begin = self.in_work(iterator), time.monotonic_ns()
+        self._send(iterator)
+        sent = self.in_work(iterator) - before
+        if self.workers and sent > 0:
+            self.put_ns = (time.monotonic_ns() - begin) // sent
 
     def _note_found(self, files):
         for f in files:
@@ -264,14 +277,17 @@ class Steer:
     def _arrange(self, is_cold):
         """Before a block: its files in memory, or out of it."""
         files = self._all_files(self.block.batches)
+        counted = _pages.count(files)
         if is_cold:
             _pages.evict(files)
+        elif counted.resident < counted.pages:
+            _pages.bring_in(files)
         else:
-            _pages.read(files)
-        self._count_pages(0)
+            self._tell_pages(0, counted)
+            return
+        self._tell_pages(0, _pages.count(files))
 
-    def _count_pages(self, when):
-        counted = _pages.count(self._all_files(self.block.batches))
+    def _tell_pages(self, when, counted):
         journal.put(_journal.PAGES, self.number, self.block.number, when, counted.pages,
                     counted.resident, counted.untold)
 
@@ -329,19 +345,33 @@ class Steer:
 
     def _next_busy(self, plain, iterator):
         """Batches that are there are taken, as the job would, and thrown away."""
-        begin = time.monotonic_ns()
         if self.workers and is_ready(iterator):
             self._refill(iterator)
-            batch = plain(iterator)     # it is freed behind the clock, as in a loop
-            journal.put(_journal.READY, self.number, self.block.number, begin - around_ns,
-                        time.monotonic_ns())
-            del batch
+            plain(iterator)
         return self.ring.next(self.workers == 0)
 
-    def _drop_all(self, plain, iterator):
+    # --- handing over ---
+
+    def _take_ready(self, plain, iterator):
+        """What is left of a block with busy workers, when all of it is made: how long taking a
+        batch takes, and letting go of it, when its maker has nothing else to do.  What is waited
+        for beside that is prep."""
         self.tickets.clear()
+        self._await_made(iterator)
         while self.in_work(iterator) > 0:
+            time.sleep(_STEP_S)
+            begin = time.monotonic_ns()
             plain(iterator)
+            journal.put(_journal.READY, self.number, self.block.number,
+                        begin - around_ns - self.put_ns, time.monotonic_ns())
+
+    def _await_made(self, iterator):
+        """For a while: what does not come, plain() waits for, and knows what to do.  Some that
+        came before their turn have been received already."""
+        nr = sum(len(known) == 1 for known in iterator._task_info.values())
+        since = time.monotonic()
+        while iterator._data_queue.qsize() < nr and time.monotonic() - since < _MADE_S:
+            time.sleep(_LOOK_S)
 
     # --- without the job ---
 
@@ -371,11 +401,12 @@ class Steer:
         first = max(workers, 1)
         for _ in counts[:first]:
             pull()
-        begin = time.monotonic_ns()
+        begin, used = time.monotonic_ns(), time.process_time_ns()
         for _ in counts[first:]:
             pull()
         journal.put(_journal.ALONE, self.number, self.block.number, begin, time.monotonic_ns(),
-                    sum(counts[first:]), workers, 0, len(counts) - first)
+                    sum(counts[first:]), workers, time.process_time_ns() - used,
+                    len(counts) - first)
 
     # --- the end ---
 
