@@ -21,6 +21,7 @@ FILE_BYTES = 32768
 PICTURE = "500x375"
 TINY = "16x16"
 NATIVE_BATCH = 64
+MANY_TIMES = 4          # as many pictures, for blocks of a profile to find room in an epoch
 
 
 @dataclasses.dataclass(frozen=True)
@@ -76,7 +77,7 @@ JOBS = (
     Job("large batches", batch=32, step_ms=20, sample_bytes=602112, touch=True,
         about=800),
     Job("native, compute", kind="native", batch=NATIVE_BATCH, step_ms=400),
-    Job("native, prep", kind="native", batch=NATIVE_BATCH, step_ms=40),
+    Job("native, prep", kind="native", batch=NATIVE_BATCH, step_ms=20),
     Job("native, fetch by rate", kind="native", batch=NATIVE_BATCH, step_ms=40, rate=300,
         resident=0),
     Job("native, fetch by latency", kind="native", batch=NATIVE_BATCH, step_ms=40, latency_ms=20,
@@ -99,7 +100,7 @@ class Data:
         if what not in self.made:
             path = os.path.join(self.top, what)
             {"files": self.make_files, "pictures": self.make_pictures,
-             "tiny": self.make_tiny}[what](path)
+             "many": self.make_many, "tiny": self.make_tiny}[what](path)
             service.let_go(path)
             self.made[what] = path
         return self.made[what]
@@ -113,6 +114,9 @@ class Data:
 
     def make_pictures(self, path):
         self.generate(path, self.nr_pictures, PICTURE)
+
+    def make_many(self, path):
+        self.generate(path, MANY_TIMES * self.nr_pictures, PICTURE)
 
     def make_tiny(self, path):
         self.generate(path, self.nr_pictures, TINY)
@@ -132,6 +136,10 @@ class Data:
     def of(self, job):
         return self.folder("files" if job.kind == "torch" else "pictures")
 
+    def profiled(self, job):
+        """What a profile of it reads: an epoch of the truth is soon over."""
+        return self.folder("files" if job.kind == "torch" else "many")
+
     def paths(self, job):
         return [os.path.join(at, name)
                 for at, _, names in os.walk(self.of(job)) for name in names]
@@ -140,10 +148,12 @@ class Data:
         sizes = [os.stat(path).st_size for path in self.paths(job)]
         return sum(sizes) / len(sizes)
 
-    def warm(self, job):
-        for path in self.paths(job):
-            with open(path, "rb") as f:
-                f.read()
+    @staticmethod
+    def warm(folder):
+        for at, _, names in os.walk(folder):
+            for name in names:
+                with open(os.path.join(at, name), "rb") as f:
+                    f.read()
 
 
 # --- what this machine must have --------------------------------------------
@@ -183,7 +193,7 @@ def environment(job, data, cached=True):
     env = plain_environment()
     if job.is_slow:
         env.update(LD_PRELOAD=shim(),
-                   DS_SLOW_ROOT=data.of(job), DS_SLOW_STATE=os.path.join(data.top, "storage"))
+                   DS_SLOW_ROOT=data.top, DS_SLOW_STATE=os.path.join(data.top, "storage"))
         if cached:
             env["DS_SLOW_CACHED"] = "fast"
         if job.latency_ms > 0:
@@ -224,5 +234,6 @@ def command(job, data):
     """For a user to profile.  A native job begins with its files as they are to be found."""
     if job.kind == "torch":
         return torch_command(job, data)
-    argv = native_command(job, data.of(job))
-    return [torch_jobs.PYTHON, COLD, data.of(job), *argv] if job.resident == 0 else argv
+    folder = data.profiled(job)
+    argv = native_command(job, folder)
+    return [torch_jobs.PYTHON, COLD, folder, *argv] if job.resident == 0 else argv

@@ -78,13 +78,16 @@ def torch_truth(job, data, cores, seconds):
 
 
 def native_epochs(job, data, folder, alone=False, cached=True):
-    """Of all epochs but the first: samples, seconds, the share of waiting; and the document."""
+    """Of all epochs but the first: samples, seconds, those of waiting; and the document.  The wait
+    for the first batch of an epoch is left out, for it is of filling the pipeline."""
     env = environment(job, data, cached)
     doc = json.loads(run([*native_command(job, folder, alone), "--epochs", str(EPOCHS), "--json"],
                          env, LONG_S))
     later = doc["epochs"][1:]
-    samples, seconds = (sum(e[k] for e in later) for k in ("samples", "seconds"))
-    waited = sum(e["stall_share"] * e["seconds"] for e in later)
+    filling = sum(e["first_wait_seconds"] for e in later)
+    samples = sum(e["samples"] for e in later)
+    seconds = sum(e["seconds"] for e in later) - filling
+    waited = sum(e["stall_share"] * e["seconds"] for e in later) - filling
     return samples, seconds, waited, doc
 
 
@@ -94,14 +97,20 @@ def native_readers(doc):
 
 
 def cpu_ms(doc):
-    return 1e3 * doc["cpu_seconds"] / doc["samples"]
+    """Of a sample, after the first epoch, which looks at every picture to its end."""
+    later = doc["epochs"][1:]
+    return 1e3 * sum(e["cpu_seconds"] for e in later) / sum(e["samples"] for e in later)
+
+
+def touch_ms(doc):
+    return 1e3 * doc["touch_cpu_seconds"] / doc["samples"]
 
 
 def native_truth(job, data):
     """G and the hand-over are those of pictures that are there at once; what is read from
     storage is read so in every epoch."""
     folder = data.of(job)
-    data.warm(job)
+    data.warm(folder)
     samples, seconds, waited, _ = native_epochs(job, data, data.folder("tiny"))
     ingest, handover = samples / (seconds - waited), 1e3 * waited / (samples / job.batch)
     samples, seconds, _, alone = native_epochs(job, data, folder, alone=True)
@@ -117,8 +126,7 @@ def native_truth(job, data):
         "ingest": ingest, "prep": prep, "loader_cached": cached, "actual": actual,
         "storage": storage, "handover_ms_per_batch": handover,
         "cpu_ms_per_sample": cpu_ms(doc), "alone_cpu_ms_per_sample": cpu_ms(alone),
-        "prep_cpu_ms_per_sample":
-        1e3 * (doc["cpu_seconds"] - doc["touch_cpu_seconds"]) / doc["samples"],
+        "prep_cpu_ms_per_sample": cpu_ms(doc) - touch_ms(doc),
         "readers": native_readers(doc),
     }
 

@@ -202,7 +202,7 @@ def run_synthetic(o, loader):
     meter = Meter(o, len(loader))
     for i in range(len(loader)):
         take_step(o, ring[i % nr])
-        meter.note()
+        meter.note(ring[i % nr])
     return meter.figures()
 
 
