@@ -162,7 +162,8 @@ fill_handover(struct result *r, const struct measured_list *l)
 			    .time_s = l->list[i].handover_s, .cpu_s = -1 };
 	}
 	f = interval_of_times(list, nr);
-	/* Without workers, or by threads, nothing is handed over. */
+	/* Without workers nothing is handed over; nor by threads, if it could
+	 * not be told. */
 	r->handover_ms_per_batch = r->job.workers == 0 ||
 	    (nr == 0 && r->job.is_pipelined) ? interval_exact(0) :
 	    interval_scale(&f, 1e3);

@@ -41,8 +41,8 @@ struct measured {
 	double		samples, batches;	/* that count, of all ranks */
 	double		s_per_sample;	/* of the whole job */
 	double		worker_s;	/* of a worker, for a sample */
-	double		cpu_s;		/* of a processor, of those who make samples, for
-					 * one; 0: not known */
+	double		cpu_s;		/* of a processor, for a sample, of those who
+					 * make them; 0: not known */
 	double		all_cpu_s;	/* the same, of the whole job */
 	double		job_cpu_s;	/* of a processor, in the job's own time, for a
 					 * sample: what is replayed */

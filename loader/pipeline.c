@@ -158,6 +158,18 @@ pipeline_take(struct pipeline *p)
 	return b;
 }
 
+bool
+pipeline_is_made(struct pipeline *p)
+{
+	bool is_made = true;
+
+	must(pthread_mutex_lock(&p->lock) == 0);
+	for (const struct batch *b = p->oldest; b != NULL; b = b->next)
+		is_made = is_made && b->nr_left == 0;
+	must(pthread_mutex_unlock(&p->lock) == 0);
+	return is_made;
+}
+
 static void
 put_items(struct pipeline *p, struct batch *b)
 {

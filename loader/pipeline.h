@@ -73,6 +73,8 @@ void pipeline_put_back(struct pipeline *p, struct batch *b);
 	 * our own fault are tried once more. */
 struct batch *pipeline_take(struct pipeline *p);
 	/* The oldest, when all of it is DONE.  There is one. */
+bool pipeline_is_made(struct pipeline *p);
+	/* Nothing is left to do for the job. */
 void pipeline_drop(struct pipeline *p);
 	/* All for the job, when the threads have ended. */
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * steer_alone.c: the loader alone: batches of the set as fast as they can be made,
- * for nobody, by as many makers as the block says.
+ * for nobody, by as many makers as the block says; and behind it some that are
+ * made already, for the time that handing one over takes.
  * Runs in clients, in the job's thread.
  */
 
@@ -9,12 +10,17 @@
 
 #include "loader/steer.h"
 
+#include <time.h>
+
 #include "base/clock.h"
 #include "base/must.h"
 #include "loader/loader.h"
 
 #define MAKERS_MOST	256u
 #define AHEAD_LEAST	2u	/* batches: one is made while one ends */
+#define READY_BATCHES	6u
+#define LOOK_NS		(2 * NS_PER_MS)
+#define LOOKS_MOST	1000u	/* for batches to be made */
 
 /* The pipeline is empty. */
 static int
@@ -80,6 +86,52 @@ time_all(struct ds_loader *l)
 		    clock_thread_ns() - cpu_ns, s->given - 1 }, NULL);
 }
 
+/*--- what is there -------------------------------------------------------*/
+
+/* As long as a short step, and until makers have nothing to do any more. */
+static void
+await_made(struct ds_loader *l)
+{
+	const struct timespec look = { .tv_nsec = LOOK_NS };
+	unsigned looks = 0;
+
+	do
+		(void)nanosleep(&look, NULL);
+	while (++looks < LOOKS_MOST && !pipeline_is_made(&l->pipeline));
+}
+
+/* As the job would be given it; what fails is told when the job asks for it. */
+static void
+time_one_ready(struct ds_loader *l)
+{
+	struct plan_place here = l->given;
+	struct steer *s = l->steer;
+	struct ds_batch *b = NULL;
+	uint64_t begin_ns;
+
+	await_made(l);
+	begin_ns = clock_now_ns();
+	if (loader_give_own(l, &here, AHEAD_ALL, &b, NULL) != 1)
+		return;
+	steer_tell(s, JOURNAL_READY, (const uint64_t[7]){ s->id, begin_ns,
+	    clock_now_ns() }, NULL);
+	s->samples += b->count;
+	shelf_put(&l->shelf, batch_of(b));
+}
+
+static void
+time_ready(struct ds_loader *l)
+{
+	struct steer *s = l->steer;
+
+	s->block.batches += READY_BATCHES;
+	(void)loader_open_ahead(l, l->options.prefetch, AHEAD_ALL, NULL);
+	for (unsigned i = 0; i < READY_BATCHES; i++)
+		time_one_ready(l);
+	while (l->pipeline.nr_batches > 0)
+		shelf_put(&l->shelf, pipeline_take(&l->pipeline));
+}
+
 int
 steer_alone(struct ds_loader *l, struct ds_err *err)
 {
@@ -91,6 +143,8 @@ steer_alone(struct ds_loader *l, struct ds_err *err)
 		rc = set_makers(l, want, err);
 	if (rc == 0)
 		time_all(l);
+	if (rc == 0 && want == own && l->options.prefetch > 0)
+		time_ready(l);
 	if (rc == 0 && want != own)
 		rc = set_makers(l, own, err);
 	return rc;

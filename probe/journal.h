@@ -50,8 +50,9 @@ enum journal_kind {
 	JOURNAL_STEP,	/* block, number in the block (or of the loader), asked,
 			 * given, samples, of a processor until asked, until given */
 	JOURNAL_MADE,	/* in a worker: block, worker, begin, end, samples, of a
-			 * processor since the one before, kept from one; of JOURNAL_ALL_WORKERS: making
-			 * and fetching, by the clock, of all threads */
+			 * processor since the one before, kept from one; of
+			 * JOURNAL_ALL_WORKERS: making and fetching, by the clock,
+			 * of all threads */
 	JOURNAL_READY,	/* a batch that was there already was taken, and let go,
 			 * while workers had nothing to do: block, begin, end */
 	JOURNAL_BLOCK,	/* begins: block, kind, time */
