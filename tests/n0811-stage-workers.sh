@@ -34,7 +34,7 @@ expect_shared() {
 	done
 }
 
-round=0
+round=0 workers=0
 while [ $round -lt "$(scale 2)" ]; do
 	round=$((round + 1))
 	# The main process, with leases, slots and batches in all hands.
@@ -62,14 +62,16 @@ while [ $round -lt "$(scale 2)" ]; do
 	await_lines a.ledger 5
 	choose_time 60
 	for pid in $(workers_of "$a_pid" | head -n $((1 + round % 2))); do
-		kill -KILL "$pid"
-		kills=$((kills + 1))
+		# It may have ended by itself since: on a busy machine time is chosen late.
+		! kill -KILL "$pid" 2> /dev/null || workers=$((workers + 1))
 	done
 	end_job a
 	end_job b
 	expect_shared a b
 	expect_stage_idle
 done
+kills=$((kills + workers))
+[ $workers -gt 0 ] || fail "no worker was killed"
 [ $orphans -gt 0 ] || fail "no worker outlived its main process"
 stop_hub
 event $kills "kills of main processes and of workers that share"
