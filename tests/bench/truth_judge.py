@@ -55,11 +55,12 @@ def largest(shares, names):
 
 def rates_at(truth, law, cpu_ratio):
     """Of one truth, had its samples taken so many times as much of a processor.  cpu_ratio is
-    a pair: of the job, and of the loader alone, whose files are in memory, too."""
+    a pair: of the job, and of the loader alone, whose files are in memory: as they are in the job
+    where nothing is slow, and only with its files in memory elsewhere."""
     cpu = truth["prep_cpu_ms_per_sample"] / 1e3
     found = {}
     for name in RATES:
-        ratio = cpu_ratio[name in ("prep", "loader_cached")]
+        ratio = cpu_ratio[name == "prep" or name == "loader_cached" and law.job.is_slow]
         found[name] = truth[name]
         if PHASE[name] is not None and truth[name] is not None:
             found[name] *= law.scale(PHASE[name], cpu, cpu * ratio)
