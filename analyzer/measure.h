@@ -44,8 +44,9 @@ struct measured {
 	double		cpu_s;		/* of a processor, for a sample, of those who
 					 * make them; 0: not known */
 	double		all_cpu_s;	/* the same, of the whole job */
-	double		job_cpu_s;	/* of a processor, in the job's own time, for a
-					 * sample: what is replayed */
+	double		job_cpu_s;	/* the same, of main processes (the native
+					 * loader: of the job's thread); of what is
+					 * replayed, between batches only */
 	double		handover_s;	/* for a batch; negative: not known */
 	double		bytes;		/* read */
 	bool		has_files;	/* that were looked at */

@@ -132,6 +132,8 @@ void steer_free(struct ds_loader *l);
 int steer_follow(struct ds_loader *l, uint64_t *asked_ns, struct ds_err *err);
 	/* Until a batch is due: ends blocks and begins others.  asked_ns becomes
 	 * the beginning of a block that was begun.  -EINTR. */
+void steer_check(struct steer *s);
+	/* While a block is on, at each of its batches: leaves, if it is to. */
 bool steer_fills(const struct ds_loader *l);
 	/* Is the pipeline filled by steer_open_ahead()? */
 int steer_open_ahead(struct ds_loader *l, uint64_t nr, struct ds_err *err);

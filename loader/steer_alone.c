@@ -42,17 +42,9 @@ static bool
 make_one(struct ds_loader *l, uint64_t ahead, uint64_t *samples)
 {
 	struct steer *s = l->steer;
-	struct session_block b;
 	struct batch *made;
 
-	switch (session_look(&s->session, s->next, &b)) {
-	case SESSION_LEAVE:
-		steer_leave(s, LEFT_ASKED);
-	case SESSION_GONE:
-		steer_leave(s, LEFT_ALONE);
-	default:
-		break;
-	}
+	steer_check(s);
 	if (loader_open_ahead(l, ahead, AHEAD_ALL, NULL) < 0 &&
 	    l->pipeline.nr_batches == 0)
 		return false;

@@ -304,9 +304,8 @@ find_block(struct ds_loader *l, struct ds_err *err)
 	return 0;
 }
 
-/* While a block is on, at each of its batches. */
-static void
-check_session(struct steer *s)
+void
+steer_check(struct steer *s)
 {
 	struct session_block b;
 
@@ -336,7 +335,7 @@ steer_follow(struct ds_loader *l, uint64_t *asked_ns, struct ds_err *err)
 	struct steer *s = l->steer;
 	int rc;
 
-	check_session(s);
+	steer_check(s);
 	while (s->is_in ? s->given >= s->block.batches : true) {
 		if (s->is_in)
 			end_block(l, *asked_ns);
@@ -346,7 +345,7 @@ steer_follow(struct ds_loader *l, uint64_t *asked_ns, struct ds_err *err)
 		if (rc < 0)
 			return rc;
 		do_block(l);
-		check_session(s);
+		steer_check(s);
 		*asked_ns = clock_now_ns();
 	}
 	return 0;

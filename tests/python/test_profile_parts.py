@@ -701,6 +701,9 @@ def test_what_pytorch_does_around_a_batch_is_no_part_of_a_step(folder, monkeypat
     monkeypatch.setattr(_profile.time, "monotonic_ns", lambda: next(clock))
     monkeypatch.setattr(_profile.time, "process_time_ns", lambda: 77)
     monkeypatch.setattr(_profile, "_last", _profile._Given(1, 5, 6, 1000, 16, 70))
+    assert not _profile._last.is_of(2, 400)     # of another loader, or of a call before
+    assert not _profile._last.is_of(1, 1001)
+    assert _profile._last.is_of(1, 400)
     assert _profile._last.widen(400, 60) == 600 + 300
     _profile.tell_last()
     _profile.tell_last()                # once

@@ -31,6 +31,14 @@ def which(fd):
     return st.st_dev, st.st_ino
 
 
+def is_still(fd, known):
+    """A program may close whatever it finds open, and open a file of its own there."""
+    try:
+        return which(fd) == known
+    except OSError:
+        return False
+
+
 def folder():
     """Of the session, or None: this process is not profiled."""
     return os.environ.get("DESTALL_PROFILE") or None
@@ -82,21 +90,14 @@ class Journal:
         """Behind a part of one, a full disk's, no other could be read."""
         if self._fd is None or self.why_broken is not None:
             return
-        if not self._is_ours():
+        if not is_still(self._fd, self._which):
             self._reopen()
         if os.write(self._fd, record) < len(record):
             self.why_broken = "it was cut off"
 
-    def _is_ours(self):
-        """A program may close whatever it finds open, and open a file of its own there."""
-        try:
-            return which(self._fd) == self._which
-        except OSError:
-            return False
-
     def _reopen(self):
         self._fd = os.open(self._path, _APPEND)
-        if not self._is_ours():
+        if not is_still(self._fd, self._which):
             raise OSError(errno.ESTALE, os.strerror(errno.ESTALE))
 
     def note(self, text, *values):

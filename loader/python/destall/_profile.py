@@ -183,10 +183,11 @@ def next_batch(plain, self):
         return plain(self)
     if _schedule_now.is_live:
         return _next_watched(plain, self, seen)
-    before, asked, used = _last, time.monotonic_ns(), time.process_time_ns()
+    asked, used = time.monotonic_ns(), time.process_time_ns()
     batch = plain(self)
-    if _last is not before:             # else it did not come by way of next_data()
-        _steer.around_ns = _last.widen(asked, used)
+    given = _last                       # another thread may tell it meanwhile
+    if given is not None and given.is_of(seen.number, asked):
+        _steer.around_ns = given.widen(asked, used)
     return batch
 
 
@@ -218,6 +219,11 @@ class _Given:
     def __init__(self, *what):
         self.what = what
         self.given, self.used = time.monotonic_ns(), time.process_time_ns()
+
+    def is_of(self, loader, asked):
+        """Of that loader, and of a call that has begun since: a class of somebody else's may not
+        come by way of next_data()."""
+        return self.what[0] == loader and self.what[3] >= asked
 
     def widen(self, asked, used):
         """To when PyTorch was asked for it, and when it gave it.  How much that is."""

@@ -70,12 +70,6 @@ class _Kept:
         os.ftruncate(self.fd, self.size)
         self.which = _journal.which(self.fd)
 
-    def _is_open(self):
-        try:
-            return _journal.which(self.fd) == self.which
-        except OSError:
-            return False
-
     def _open_again(self):
         self._make_file()
         at = _map(self.fd, self.size, mmap.MAP_SHARED)
@@ -89,7 +83,7 @@ class _Kept:
     def fresh(self, is_touched):
         """is_touched: its pages are there already, as in a batch that this process has made."""
         try:
-            if not self._is_open():
+            if not _journal.is_still(self.fd, self.which):
                 self._open_again()
             at, size = _map(self.fd, self.size, mmap.MAP_PRIVATE), self.size
         except OSError:                 # no memory for it, or no descriptor
