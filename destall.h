@@ -535,6 +535,15 @@ DS_EXPORT void ds_ledger_close(struct ds_ledger **ledger);
 DS_EXPORT uint32_t ds_crc32c(uint32_t crc, const void *bytes, size_t len);
 	/* Begins with 0; what comes back goes on with the bytes that follow. */
 
+/*--- steps, for destall profile -------------------------------------------*/
+
+DS_EXPORT void ds_step(uint64_t samples);
+	/* The program has done one step of its own training loop, with so many
+	 * samples.  Where `destall profile` runs it, its speed is known by that,
+	 * as by --step-marker; elsewhere nothing is done.  A program whose
+	 * batches come from ds_loader_next() need not call it.  One thread at a
+	 * time. */
+
 #ifdef __cplusplus
 }
 #endif

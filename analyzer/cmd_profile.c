@@ -5,8 +5,8 @@
  *
  *  1. The job's standard output is its own; all lines of ours are on standard
  *     error.
- *  2. The verdict is printed before it is stored: a store that fails is a line,
- *     and loses nothing else.
+ *  2. The run is stored first, for the verdict is printed with its number: a store
+ *     that fails is a line, and loses nothing else.
  *  3. A job that ended by itself passes its status on; one that we ended is a
  *     success.
  */
@@ -27,6 +27,7 @@
 #include "base/command.h"
 #include "base/outfile.h"
 #include "base/say.h"
+#include "base/shell.h"
 #include "launch/hook.h"
 #include "launch/object.h"
 #include "reports/gate.h"
@@ -107,23 +108,11 @@ check(const struct profile_options *o, struct ds_err *err)
 
 /*--- what is told --------------------------------------------------------*/
 
-/* The command line, as a shell would show it, roughly: for people. */
 static void
 note_command(struct result *r, int nr, char **operands)
 {
-	size_t size = 1;
-	char *text;
+	char *text = shell_line(nr, operands);
 
-	for (int i = 0; i < nr; i++)
-		size += strlen(operands[i]) + 1;
-	text = calloc(1, size);
-	if (text == NULL)
-		say_no_memory();
-	for (int i = 0; i < nr; i++) {
-		if (i > 0)
-			strcat(text, " ");
-		strcat(text, operands[i]);
-	}
 	result_set_text(&r->command, text);
 	free(text);
 }
@@ -134,20 +123,36 @@ say_nothing(const struct conduct *c)
 {
 	const struct facts *f = &c->facts;
 
-	if (!facts_has_role(f, ROLE_PYTHON) && !facts_has_role(f, ROLE_MAIN))
+	if (f->nr_loaders == 0 && !facts_has_role(f, ROLE_PYTHON) &&
+	    !facts_has_role(f, ROLE_MAIN) && !facts_has_role(f, ROLE_NATIVE))
 		say("profile: no data loader was seen: this is no Python program "
 		    "that can be looked into (python -I, -E and -S, static "
 		    "programs and an emptied environment cannot), nor one with "
 		    "the native loader: --step-marker tells the steps of others");
 	else if (f->nr_loaders == 0)
-		say("profile: the program has used no PyTorch data loader: there "
-		    "is nothing to measure");
-	else if (facts_training(f) != NULL)
+		say("profile: the program has used no %s loader: there is nothing "
+		    "to measure", facts_has_role(f, ROLE_NATIVE) ? "data" :
+		    "PyTorch data");
+	else if (facts_has_left(f, LEFT_EPOCH))
 		say("profile: an epoch has too few batches for a block: "
 		    "--pass-epochs goes on past its end");
+	else if (facts_training(f) != NULL)
+		say("profile: the job ended before a block was measured");
 	else
 		say("profile: no loader was seen to train: the job ended, or "
 		    "iterates too few batches");
+	for (size_t i = 0; i < c->result->nr_confessions; i++)
+		say("profile: %s", c->result->confessions[i]);
+}
+
+/* An exit status; what --fail-if asks for and is not known is a failure, too. */
+static int
+check_gate(const struct profile_options *o, const struct result *r)
+{
+	struct ds_err err;
+	int status = gate_status(&o->gate, r, &err);
+
+	return status != STATUS_OK ? say_failure(&err, status) : STATUS_OK;
 }
 
 static void
@@ -174,15 +179,13 @@ tell(const struct profile_options *o, struct result *r)
 {
 	struct ds_err err;
 	struct term t;
-	int status;
 
 	term_init(&t, stderr);
 	store(r);
 	out_term_print(r, &t);
 	if (o->json != NULL && out_json_write(r, o->json, &err) < 0)
 		return say_failure(&err, STATUS_FAILED);
-	status = gate_status(&o->gate, r, &err);
-	return status != STATUS_OK ? say_failure(&err, status) : STATUS_OK;
+	return check_gate(o, r);
 }
 
 /*--- the whole -----------------------------------------------------------*/
@@ -219,6 +222,7 @@ prepare(struct profile *p, struct ds_err *err)
 	p->conduct = (struct conduct){
 		.options = &p->how, .launch = &p->launch,
 		.result = &p->result, .environment = environ,
+		.wants_opens = o->marker.kind != MARKER_NONE,
 	};
 	p->begin_ns = clock_now_ns();
 	p->result.started_s = (int64_t)time(NULL);
@@ -269,7 +273,7 @@ finish(struct profile *p)
 		return STATUS_OK;
 	if (!has_measured(p)) {
 		say_nothing(&p->conduct);
-		return STATUS_OK;
+		return check_gate(p->options, r);
 	}
 	r->seconds = (double)(clock_now_ns() - p->begin_ns) / (double)NS_PER_S;
 	conclude(r, &p->conduct);

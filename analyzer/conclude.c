@@ -41,12 +41,21 @@ fill_steered(struct result *r, const struct conduct *c)
 	estimate_workers(r, &c->facts);
 	verdict_take_shares(r);
 	summary_cuts(r, &c->measured);
+	summary_stolen(r, &c->measured);
 	summary_residency(r, &c->measured);
 	summary_ranks(r, &c->facts);
 	if (r->job.is_iterable)
 		result_confess(r, "an iterable dataset has no samples that can "
 		    "be asked for: blocks of the set begin it anew, and other "
 		    "numbers of workers were not tried");
+}
+
+/* What no loader tells, a marker may. */
+static void
+fill_live(struct result *r, const struct conduct *c)
+{
+	if (!live_estimate(r, &c->facts))
+		r->rate[RATE_ACTUAL] = c->rate;
 }
 
 /* Of what the machine has now, for a cache. */
@@ -62,12 +71,23 @@ free_memory(void)
 	return (double)bytes;
 }
 
+/* A device is at work, and the loader that trains does not pin its batches. */
+static bool
+can_pin(const struct facts *f)
+{
+	const struct fact_loader *l = facts_training(f);
+
+	return l != NULL && (l->flags & LOADER_PINNED) == 0 &&
+	    facts_has_device(f);
+}
+
 static void
 find_fixes(struct result *r, const struct conduct *c)
 {
 	struct fixes_about about = {
 		.free_bytes = free_memory(),
 		.data = c->facts.data[0] != '\0' ? c->facts.data : NULL,
+		.can_pin = can_pin(&c->facts),
 	};
 
 	fixes_find(r, &about);
@@ -80,7 +100,7 @@ block_seconds(const struct measured_list *l)
 
 	for (size_t i = 0; i < l->nr; i++)
 		s += (double)(l->list[i].end_ns - l->list[i].begin_ns) /
-		    (double)NS_PER_S;
+		    (double)NS_PER_S + l->list[i].ready_s;
 	return s;
 }
 
@@ -92,12 +112,14 @@ conclude(struct result *r, struct conduct *c)
 	r->measured_s = block_seconds(&c->measured);
 	r->job.cores = cpus_granted("/");
 	if (r->mode == MODE_LIVE)
-		(void)live_estimate(r, &c->facts);
+		fill_live(r, c);
 	else if (r->mode == MODE_STEERED)
 		fill_steered(r, c);
 	else
 		verdict_take_shares(r);
 	summary_loaders(r, &c->facts);
+	summary_missing(r, c->job.knows_files ||
+	    r->mode != MODE_STEERED);
 	verdict_decide(r);
 	find_fixes(r, c);
 	observe_put(&c->observe, r);

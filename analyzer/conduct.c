@@ -23,8 +23,10 @@
 #define AHEAD		2u	/* blocks that are planned before they begin */
 #define LEAVE_NS	(5 * NS_PER_S)	/* that a job may take to its next batch */
 #define LATE_NS		(2 * NS_PER_S)
+#define LIVE_LOOK_NS	(500 * NS_PER_MS)
 #define STARTS_MOST	50u
 #define STARTS_EMPTY	2u	/* that showed nothing: no more are tried */
+#define WORTH_TIMES	2u	/* choosing the set: time that another start needs */
 #define MARKED_PARTS	3u	/* of the time, for each run that is only marked */
 
 /*--- what the job is -----------------------------------------------------*/
@@ -54,6 +56,7 @@ learn_job(struct conduct *c)
 	c->job.prefetch = l->prefetch > 0 ? l->prefetch : 2;
 	c->job.batch_size = l->batch_size > 0 ? l->batch_size : 1;
 	c->job.is_iterable = (l->flags & LOADER_ITERABLE) != 0;
+	c->job.is_pipelined = (l->flags & LOADER_PIPELINED) != 0;
 	c->job.cores = cpus_granted("/");
 	c->job.batch_s = s * (double)c->job.batch_size;
 	c->job.room = find_room(c, l);
@@ -96,6 +99,21 @@ measured_ns(const struct conduct *c)
 {
 	return c->measured_ns +
 	    (c->trains_ns > 0 ? clock_now_ns() - c->trains_ns : 0);
+}
+
+/* What the host took is read a few times a second, so that the first reading behind
+ * the end of a block comes after it was measured: the shares of all are taken again. */
+static void
+measure(struct conduct *c)
+{
+	struct measured *m;
+
+	measure_blocks(&c->measured, &c->facts, c->starts);
+	for (size_t i = 0; i < c->measured.nr; i++) {
+		m = &c->measured.list[i];
+		m->stolen = stolen_share(&c->stolen, m->begin_ns,
+		    m->ready_ns > m->end_ns ? m->ready_ns : m->end_ns);
+	}
 }
 
 static void
@@ -144,7 +162,7 @@ plan_ahead(struct conduct *c)
 	if (ended == c->ended)
 		return;
 	c->ended = ended;
-	measure_blocks(&c->measured, &c->facts, c->starts);
+	measure(c);
 	/* Behind the set nothing is planned before it is known what it is. */
 	if (!learn_set(c))
 		return;
@@ -257,6 +275,10 @@ take_record(void *arg, size_t process, const struct journal_record *r,
 {
 	struct conduct *c = arg;
 
+	if (r->kind == JOURNAL_MARK) {
+		marker_note(&c->marker, r->word[0], r->word[1]);
+		return;
+	}
 	facts_add(&c->facts, process, r, text);
 	watch(c, r, text);
 }
@@ -297,26 +319,55 @@ steer(struct conduct *c)
 		conduct_show(c, measured_ns(c));
 }
 
+/* A job that is only watched waits for nothing of ours, and needs its processors:
+ * a look now and then will do. */
+static bool
+is_time_to_look(struct conduct *c, uint64_t now_ns)
+{
+	if (c->options->is_live && now_ns < c->looked_ns + LIVE_LOOK_NS)
+		return false;
+	c->looked_ns = now_ns;
+	return true;
+}
+
+/* Journals are read one after the other: what a worker told before a block ended may
+ * not have been there yet, when the end already is. */
+static void
+read_told(struct conduct *c)
+{
+	folder_read(&c->folder, take_record, c);
+	if (facts_blocks_ended(&c->facts) != c->ended)
+		folder_read(&c->folder, take_record, c);
+}
+
 static void
 tick(void *arg)
 {
 	struct conduct *c = arg;
+	uint64_t now_ns = clock_now_ns();
 
-	folder_read(&c->folder, take_record, c);
-	observe_sample(&c->observe);
 	marker_look(&c->marker);
+	if (!is_time_to_look(c, now_ns))
+		return;
+	read_told(c);
+	observe_sample(&c->observe);
+	stolen_look(&c->stolen, now_ns);
 	if (!c->options->is_live)
 		steer(c);
 }
 
-/* Ctrl-C ends the measuring once there is some, and while there is. */
+/* Ctrl-C ends the measuring once there is some, and while there is.  A program of
+ * which only steps are seen ends as it would, and is not run again. */
 static bool
 on_signal(void *arg, int signal_number)
 {
 	struct conduct *c = arg;
 
-	if (signal_number != SIGINT || c->trains_ns == 0 || c->is_asked ||
-	    c->is_done || c->options->is_live)
+	if (signal_number != SIGINT || c->options->is_live)
+		return false;
+	if (c->marker.nr > 0 && c->trains_ns == 0)
+		c->is_asked = true;
+	if (c->trains_ns == 0 || c->is_asked || c->is_done)
 		return false;
 	c->is_asked = true;
 	c->leaving_ns = clock_now_ns();
@@ -326,11 +377,20 @@ on_signal(void *arg, int signal_number)
 
 /*--- starts --------------------------------------------------------------*/
 
+/* The preload object sees which files are opened; a job that is only watched pays for
+ * nothing that is not needed. */
+static const char *
+find_object(const struct conduct *c)
+{
+	return c->options->is_live && !c->wants_opens ? NULL :
+	    c->options->object;
+}
+
 static int
 start_job(struct conduct *c, char *const argv[], struct launch_end *end,
     struct ds_err *err)
 {
-	struct job_settings s = { .object = c->options->object,
+	struct job_settings s = { .object = find_object(c),
 	    .hook = c->options->hook, .profile = c->folder.path };
 	struct job_env env;
 	int rc;
@@ -349,6 +409,21 @@ start_job(struct conduct *c, char *const argv[], struct launch_end *end,
 	return rc;
 }
 
+/* How long it took from the first word of a training loader to the first block. */
+static void
+note_arranged(struct conduct *c)
+{
+	const struct measured *m;
+
+	for (size_t i = 0; i < c->measured.nr; i++) {
+		m = &c->measured.list[i];
+		if (m->start == c->starts && m->begin_ns > c->trains_ns) {
+			c->arranged_ns = m->begin_ns - c->trains_ns;
+			return;
+		}
+	}
+}
+
 /* What its processes have told last; the journals are gone with the session. */
 static void
 finish_start(struct conduct *c)
@@ -356,7 +431,9 @@ finish_start(struct conduct *c)
 	uint32_t ended;
 
 	folder_read(&c->folder, take_record, c);
-	measure_blocks(&c->measured, &c->facts, c->starts);
+	measure(c);
+	if (c->trains_ns > 0)
+		note_arranged(c);
 	if (c->trains_ns > 0 && !c->is_done)
 		c->measured_ns += clock_now_ns() - c->trains_ns;
 	ended = facts_blocks_ended(&c->facts);
@@ -372,29 +449,34 @@ finish_start(struct conduct *c)
 	c->trains_ns = 0;
 }
 
+/* Is there time for more than choosing the set once more?  Until each kind of block
+ * has been measured, there always is. */
+static bool
+is_worth_it(const struct conduct *c)
+{
+	return c->measured_ns < c->options->for_ns &&
+	    (c->planner.round == 0 || c->options->for_ns - c->measured_ns >
+	    WORTH_TIMES * c->arranged_ns);
+}
+
 /* It left because its epoch had no room for the next block. */
 static bool
 is_to_go_on(const struct conduct *c)
 {
-	for (size_t i = 0; i < c->facts.nr_processes; i++) {
-		if (c->facts.processes[i].trains != 0 &&
-		    c->facts.processes[i].has_left &&
-		    c->facts.processes[i].why == LEFT_EPOCH)
-			return c->has_ended && !c->is_asked &&
-			    c->measured_ns < c->options->for_ns &&
-			    c->starts < (c->measured.nr > 0 ? STARTS_MOST :
-			    STARTS_EMPTY);
-	}
-	return false;
+	return facts_has_left(&c->facts, LEFT_EPOCH) && c->has_ended &&
+	    !c->is_asked && is_worth_it(c) &&
+	    c->starts < (c->measured.nr > 0 ? STARTS_MOST : STARTS_EMPTY);
 }
 
 static uint32_t
-flags_of(const struct conduct_options *o)
+flags_of(const struct conduct *c)
 {
+	const struct conduct_options *o = c->options;
+
 	return (o->pass_epochs ? SCHEDULE_PASS_EPOCHS : 0) |
 	    (o->continues ? SCHEDULE_CONTINUE : 0) |
 	    (o->is_live ? SCHEDULE_LIVE : 0) |
-	    (o->marker.kind != MARKER_NONE ? SCHEDULE_OPENS : 0);
+	    (c->wants_opens ? SCHEDULE_OPENS : 0);
 }
 
 /* What the marker has seen of a start. */
@@ -402,7 +484,9 @@ static void
 take_rate(struct conduct *c)
 {
 	marker_look(&c->marker);
-	c->rate = marker_rate(&c->marker, c->options->step_samples);
+	c->step_samples = marker_step_samples(&c->marker,
+	    c->options->step_samples);
+	c->rate = marker_rate(&c->marker, c->step_samples);
 	c->steps = c->marker.nr;
 }
 
@@ -416,7 +500,7 @@ conduct_once(struct conduct *c, char *const argv[], struct launch_end *end,
 	facts_init(&c->facts, c->result);
 	rc = marker_open(&c->marker, &c->options->marker, err);
 	if (rc == 0)
-		rc = folder_open(&c->folder, flags_of(c->options), err);
+		rc = folder_open(&c->folder, flags_of(c), err);
 	if (rc == 0)
 		rc = start_job(c, argv, end, err);
 	if (rc == 0 && end->exec_errno == 0) {
@@ -459,6 +543,7 @@ conduct_fini(struct conduct *c)
 	measured_fini(&c->measured);
 	if (c->observe.root != NULL)
 		observe_fini(&c->observe);
+	stolen_fini(&c->stolen);
 	free(c->before);
 	c->before = NULL;
 }

@@ -22,6 +22,7 @@
 #include "analyzer/measure.h"
 #include "analyzer/observe.h"
 #include "analyzer/planner.h"
+#include "analyzer/stolen.h"
 #include "analyzer/folder.h"
 #include "analyzer/marker.h"
 #include "base/err.h"
@@ -47,12 +48,14 @@ struct conduct {
 	struct marker	marker;
 	struct figure	rate;		/* by the marker, of the last start */
 	uint64_t	steps;
+	double		step_samples;	/* of each */
 
 	struct folder	folder;	/* of this start */
 	struct facts	facts;
 	struct planner	planner;
 	struct planner	*before;	/* as it was before each block */
 	struct observe	observe;
+	struct stolen	stolen;
 	struct measured_list measured;	/* of all starts */
 	struct planner_job job;
 	uint64_t	bytes_per_set, samples_per_set;
@@ -62,7 +65,10 @@ struct conduct {
 	uint64_t	trains_ns;	/* 0: not recognised yet */
 	uint64_t	measured_ns;	/* of starts before */
 	uint64_t	startup_ns;	/* of all starts, until they trained */
+	uint64_t	arranged_ns;	/* in the last start, until the first block */
 	uint64_t	leaving_ns;	/* since when it was asked to, or 0 */
+	uint64_t	looked_ns;	/* at what it tells, and at the machine */
+	bool		wants_opens;	/* files that are opened are to be told */
 	bool		is_asked;	/* by the user: no more blocks */
 	bool		is_complete;	/* nothing more to measure */
 	bool		is_done;	/* the job goes on by itself */

@@ -11,9 +11,13 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analyzer/chosen.h"
 #include "analyzer/interval.h"
-#include "analyzer/model.h"
 #include "base/say.h"
+
+/* Half the width: caches are colder behind a job's step than behind the short pause
+ * after which handing over is timed, and that is 6 % more (tests/bench/truth). */
+#define HANDOVER_LEAST	0.1
 
 static const enum block_kind kind_of[RATES] = {
 	[RATE_INGEST] = BLOCK_REPLAY,
@@ -26,101 +30,41 @@ static const enum block_kind kind_of[RATES] = {
 	[RATE_ACTUAL] = BLOCK_ACTUAL,
 };
 
-double
-estimate_resident(const struct measured_list *l)
-{
-	double sum = 0;
-	size_t nr = 0;
-
-	for (size_t i = 0; i < l->nr; i++) {
-		if (l->list[i].kind != BLOCK_ACTUAL ||
-		    l->list[i].resident < 0)
-			continue;
-		sum += l->list[i].resident;
-		nr++;
-	}
-	return nr > 0 ? sum / (double)nr : -1;
-}
-
 /*--- blocks of one kind --------------------------------------------------*/
 
-/* With all files in memory the job as it is and the job with its files in memory
- * are one and the same: blocks of both tell of both. */
-static bool
-is_same(const struct measured_list *l, enum block_kind a, enum block_kind b)
-{
-	return a == b || ((a == BLOCK_ACTUAL || a == BLOCK_CACHED) &&
-	    (b == BLOCK_ACTUAL || b == BLOCK_CACHED) &&
-	    estimate_resident(l) >= RESIDENT_ALL);
-}
-
-/* workers: of BLOCK_ALONE. */
-static bool
-is_of(const struct measured *m, enum block_kind kind, unsigned workers)
-{
-	return m->kind == kind &&
-	    (kind != BLOCK_ALONE || m->workers == workers);
-}
-
-static bool
-counts(const struct measured_list *l, size_t i, enum block_kind kind,
-    unsigned workers, bool with_disturbed)
-{
-	const struct measured *m = &l->list[i];
-
-	return is_same(l, m->kind, kind) && is_of(m, m->kind, workers) &&
-	    (with_disturbed || !m->is_disturbed);
-}
-
-static size_t
-count_of(const struct measured_list *l, enum block_kind kind, unsigned workers,
-    bool with_disturbed)
-{
-	size_t nr = 0;
-
-	for (size_t i = 0; i < l->nr; i++)
-		nr += counts(l, i, kind, workers, with_disturbed);
-	return nr;
-}
-
-/* Those that nothing has disturbed, if there are any.  malloc'd. */
 static struct interval_block *
-gather(const struct measured_list *l, enum block_kind kind, unsigned workers,
-    size_t *nr)
+reserve(size_t nr)
 {
-	bool with_disturbed = count_of(l, kind, workers, false) == 0;
-	struct interval_block *list;
-	const struct measured *m;
+	struct interval_block *list = calloc(nr + 1, sizeof *list);
 
-	list = calloc(l->nr + 1, sizeof *list);
 	if (list == NULL)
 		say_no_memory();
-	*nr = 0;
-	for (size_t i = 0; i < l->nr; i++) {
-		m = &l->list[i];
-		if (!counts(l, i, kind, workers, with_disturbed))
-			continue;
-		list[(*nr)++] = (struct interval_block){
-			.samples = (uint64_t)m->samples,
-			.time_s = m->s_per_sample,
-			.cpu_s = kind == BLOCK_REPLAY ||
-			    kind == BLOCK_REPLAY_BUSY ? m->job_cpu_s :
-			    m->cpu_s > 0 ? m->cpu_s : -1,
-		};
-	}
 	return list;
 }
 
 static struct figure
 rate_of(const struct measured_list *l, enum block_kind kind, unsigned workers)
 {
+	bool is_replay = kind == BLOCK_REPLAY || kind == BLOCK_REPLAY_BUSY;
 	struct interval_block *list;
+	const struct measured *m;
+	struct chosen c;
 	struct figure f;
-	size_t nr;
 
-	list = gather(l, kind, workers, &nr);
-	f = interval_of_rate(list, nr);
+	chosen_init(&c, l, kind, workers);
+	list = reserve(c.nr);
+	for (size_t i = 0; i < c.nr; i++) {
+		m = c.list[i];
+		list[i] = (struct interval_block){
+			.samples = (uint64_t)m->samples,
+			.time_s = m->s_per_sample,
+			.cpu_s = is_replay ? m->job_cpu_s :
+			    m->cpu_s > 0 ? m->cpu_s : -1,
+		};
+	}
+	f = interval_of_rate(list, c.nr);
 	free(list);
+	chosen_fini(&c);
 	return f;
 }
 
@@ -130,15 +74,18 @@ mean_of(const struct measured_list *l, enum block_kind kind, unsigned workers,
     size_t offset)
 {
 	double sum = 0, value;
+	struct chosen c;
 	size_t nr = 0;
 
-	for (size_t i = 0; i < l->nr; i++) {
-		value = *(const double *)((const char *)&l->list[i] + offset);
-		if (!is_of(&l->list[i], kind, workers) || !(value > 0))
+	chosen_init(&c, l, kind, workers);
+	for (size_t i = 0; i < c.nr; i++) {
+		value = *(const double *)((const char *)c.list[i] + offset);
+		if (!(value > 0))
 			continue;
 		sum += value;
 		nr++;
 	}
+	chosen_fini(&c);
 	return nr > 0 ? sum / (double)nr : NAN;
 }
 
@@ -148,48 +95,57 @@ mean_of(const struct measured_list *l, enum block_kind kind, unsigned workers,
 /*--- the rest ------------------------------------------------------------*/
 
 static void
-fill_handover(struct result *r, const struct measured_list *l)
+widen_to(struct figure *f, double part)
 {
-	struct interval_block *list = calloc(l->nr + 1, sizeof *list);
-	struct figure f;
-	size_t nr = 0;
-
-	if (list == NULL)
-		say_no_memory();
-	for (size_t i = 0; i < l->nr; i++) {
-		if (l->list[i].handover_s > 0)
-			list[nr++] = (struct interval_block){ .samples = 1,
-			    .time_s = l->list[i].handover_s, .cpu_s = -1 };
-	}
-	f = interval_of_times(list, nr);
-	/* Without workers nothing is handed over; nor by threads, if it could
-	 * not be told. */
-	r->handover_ms_per_batch = r->job.workers == 0 ||
-	    (nr == 0 && r->job.is_pipelined) ? interval_exact(0) :
-	    interval_scale(&f, 1e3);
-	free(list);
+	f->low = fmin(f->low, f->value * (1 - part));
+	f->high = fmax(f->high, f->value * (1 + part));
 }
 
 static void
+fill_handover(struct result *r, const struct measured_list *l)
+{
+	struct interval_block *list;
+	struct chosen c;
+	struct figure f;
+
+	chosen_init_handover(&c, l);
+	list = reserve(c.nr);
+	for (size_t i = 0; i < c.nr; i++)
+		list[i] = (struct interval_block){ .samples = 1,
+		    .time_s = c.list[i]->handover_s, .cpu_s = -1 };
+	f = interval_of_times(list, c.nr);
+	widen_to(&f, HANDOVER_LEAST);
+	/* Without workers nothing is handed over; nor by threads, if it could
+	 * not be told. */
+	r->handover_ms_per_batch = r->job.workers == 0 ||
+	    (c.nr == 0 && r->job.is_pipelined) ? interval_exact(0) :
+	    interval_scale(&f, 1e3);
+	free(list);
+	chosen_fini(&c);
+}
+
+/* Where the job runs as it is; it is more behind reads from storage. */
+static void
 fill_cpu(struct result *r, const struct measured_list *l)
 {
-	struct interval_block *list = calloc(l->nr + 1, sizeof *list);
+	struct interval_block *list;
+	struct chosen c;
 	struct figure f;
 	size_t nr = 0;
 
-	if (list == NULL)
-		say_no_memory();
-	for (size_t i = 0; i < l->nr; i++) {
-		/* Where the job runs as it is; it is more behind reads from
-		 * storage. */
-		if (l->list[i].all_cpu_s > 0 && l->list[i].kind == BLOCK_ACTUAL)
+	chosen_init(&c, l, BLOCK_ACTUAL, 0);
+	list = reserve(c.nr);
+	for (size_t i = 0; i < c.nr; i++) {
+		double s = c.list[i]->all_cpu_s;
+
+		if (s > 0)
 			list[nr++] = (struct interval_block){ .samples = 1,
-			    .time_s = l->list[i].all_cpu_s,
-			    .cpu_s = l->list[i].all_cpu_s };
+			    .time_s = s, .cpu_s = s };
 	}
 	f = interval_of_times(list, nr);
 	r->cpu_ms_per_sample = interval_scale(&f, 1e3);
 	free(list);
+	chosen_fini(&c);
 }
 
 static bool
@@ -222,12 +178,15 @@ static void
 confess_disturbed(struct result *r, const struct measured_list *l,
     enum block_kind kind, unsigned workers)
 {
-	if (count_of(l, kind, workers, true) > 0 &&
-	    count_of(l, kind, workers, false) == 0)
+	struct chosen c;
+
+	chosen_init(&c, l, kind, workers);
+	if (c.are_disturbed)
 		result_confess(r, "something else was done in every block of "
 		    "%s: it counts all the same", rate_names[kind ==
 		    BLOCK_CACHED ? RATE_LOADER_CACHED : kind == BLOCK_COLD ?
 		    RATE_LOADER_COLD : RATE_ACTUAL]);
+	chosen_fini(&c);
 }
 
 void
@@ -270,7 +229,7 @@ estimate_job(struct result *r, const struct measured_list *l)
 	j->handover_s = r->handover_ms_per_batch.is_known &&
 	    j->batch_size > 0 ? 1e-3 * r->handover_ms_per_batch.value /
 	    (double)j->batch_size : 0;
-	j->resident = estimate_resident(l);
+	j->resident = chosen_resident(l);
 }
 
 /*--- workers -------------------------------------------------------------*/

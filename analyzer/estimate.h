@@ -21,10 +21,6 @@ void estimate_rates(struct result *r, const struct measured_list *l,
 void estimate_job(struct result *r, const struct measured_list *l);
 	/* What models need: r->job, whose batch_size and workers are there. */
 
-double estimate_resident(const struct measured_list *l);
-	/* Of the files of fresh batches, in memory as they were found: 0 to 1;
-	 * negative: not known. */
-
 void estimate_workers(struct result *r, const struct facts *f);
 	/* Of each worker: time for a sample, as the job is. */
 

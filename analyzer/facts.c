@@ -18,6 +18,7 @@
 #define MAX_PROCESSES	4096u
 #define MAX_LOADERS	1024u
 #define MAX_WORKERS	4096u	/* who goes through them all must end */
+#define MAX_PREFETCH	65536u	/* batches, of a worker */
 
 void
 facts_init(struct facts *f, struct result *r)
@@ -87,7 +88,9 @@ note_loader(struct facts *f, uint32_t process, const struct journal_record *r,
 		.process = process, .loader = r->loader,
 		.batch_size = r->word[0],
 		.workers = r->word[1] < MAX_WORKERS ? r->word[1] : MAX_WORKERS,
-		.prefetch = r->word[2], .batches = r->word[3],
+		.prefetch = r->word[2] < MAX_PREFETCH ? r->word[2] :
+		    MAX_PREFETCH,
+		.batches = r->word[3],
 		.samples = r->word[4], .flags = r->word[5],
 	};
 	(void)text_clean(l->name, sizeof l->name, text);
@@ -260,6 +263,30 @@ facts_has_role(const struct facts *f, enum journal_role role)
 {
 	for (size_t i = 0; i < f->nr_processes; i++) {
 		if (f->processes[i].pid != 0 && f->processes[i].role == role)
+			return true;
+	}
+	return false;
+}
+
+bool
+facts_has_device(const struct facts *f)
+{
+	enum { END_DEVICE = 5 };
+
+	for (size_t i = 0; i < f->nr; i++) {
+		if (f->list[i].kind == JOURNAL_BLOCK_END &&
+		    f->list[i].word[END_DEVICE] != 0)
+			return true;
+	}
+	return false;
+}
+
+bool
+facts_has_left(const struct facts *f, enum journal_left why)
+{
+	for (size_t i = 0; i < f->nr_processes; i++) {
+		if (f->processes[i].trains != 0 && f->processes[i].has_left &&
+		    f->processes[i].why == why)
 			return true;
 	}
 	return false;

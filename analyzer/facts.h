@@ -79,6 +79,11 @@ uint64_t facts_ranks_expected(const struct facts *f);
 
 bool facts_all_left(const struct facts *f);
 	/* There are ranks, and each of them is about to leave. */
+bool facts_has_device(const struct facts *f);
+	/* The job has an accelerator at work that PyTorch knows. */
+
+bool facts_has_left(const struct facts *f, enum journal_left why);
+	/* Some rank, for this reason. */
 
 uint32_t facts_blocks_ended(const struct facts *f);
 	/* By all ranks. */

@@ -18,6 +18,7 @@
 
 #include "analyzer/fixes_predict.h"
 #include "base/say.h"
+#include "base/shell.h"
 #include "base/text.h"
 
 #define GAIN_SMALL	0.02
@@ -66,35 +67,11 @@ add(struct list *l, double gain, char *what, char *command)
 
 /*--- commands ------------------------------------------------------------*/
 
-/* For a shell: as it is, if nothing in it needs quotes. */
-static char *
-quote(const char *path)
-{
-	const char *plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-	    "0123456789/._-+,:@%";
-	char *out, *p;
-
-	if (path[strspn(path, plain)] == '\0')
-		return format("%s", path);
-	p = out = malloc(4 * strlen(path) + 3);
-	if (out == NULL)
-		say_no_memory();
-	*p++ = '\'';
-	for (; *path != '\0'; path++) {
-		if (*path == '\'')
-			p = stpcpy(p, "'\\''");
-		else
-			*p++ = *path;
-	}
-	strcpy(p, "'");
-	return out;
-}
-
 /* destall run, with what it needs for this job. */
 static char *
 run_command(const struct result *r, const char *data, uint64_t cache_bytes)
 {
-	char *dir = data != NULL ? quote(data) : NULL, *out;
+	char *dir = data != NULL ? shell_quote(data) : NULL, *out;
 	char size[TEXT_FIGURE] = "";
 
 	if (cache_bytes > 0)
@@ -175,7 +152,7 @@ add_storage(struct list *l, const struct predict *p,
 
 	if (!is_worth(gain))
 		return;
-	dir = quote(about->data != NULL ? about->data : "DIR");
+	dir = shell_quote(about->data != NULL ? about->data : "DIR");
 	text_count(a, (uint64_t)llround(rate));
 	text_count(b, (uint64_t)llround(now));
 	if (bytes > 0)

@@ -15,6 +15,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/median.h"
 #include "base/must.h"
 #include "base/say.h"
 
@@ -73,14 +74,6 @@ struct times {
 	double	cpu_share;		/* of the mean time, 0 to 1 */
 };
 
-static int
-compare(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 static bool
 is_time(const struct interval_block *b)
 {
@@ -113,13 +106,7 @@ gather(struct times *t, const struct interval_block *block, size_t nr)
 	}
 	if (t->nr > 0)
 		t->cpu_share = shares / (double)t->nr;
-	qsort(t->s, t->nr, sizeof *t->s, compare);
-}
-
-static double
-median(const double *sorted, size_t nr)
-{
-	return (sorted[nr / 2] + sorted[(nr - 1) / 2]) / 2;
+	median_sort(t->s, t->nr);
 }
 
 static double
@@ -131,8 +118,7 @@ median_deviation(const struct times *t, double middle)
 		say_no_memory();
 	for (size_t i = 0; i < t->nr; i++)
 		d[i] = fabs(t->s[i] - middle);
-	qsort(d, t->nr, sizeof *d, compare);
-	mad = median(d, t->nr);
+	mad = median_of(d, t->nr);
 	free(d);
 	return mad;
 }
@@ -147,7 +133,7 @@ leave_out_outliers(struct times *t)
 
 	if (t->nr < OUTLIER_BLOCKS)
 		return;
-	middle = median(t->s, t->nr);
+	middle = median_of_sorted(t->s, t->nr);
 	far = fmax(OUTLIER_MADS * MAD_TO_SIGMA * median_deviation(t, middle),
 	    OUTLIER_DRIFTS * interval_drift(t->cpu_share) * middle);
 	while (t->s[first] < middle - far)

@@ -30,10 +30,14 @@ libhost_la_SOURCES += \
 
 # From blocks to figures, from figures to a verdict.
 libhost_la_SOURCES += \
+	%D%/stolen.c %D%/stolen.h \
+	%D%/work.c %D%/work.h \
 	%D%/measure.c %D%/measure.h \
+	%D%/residency.c %D%/residency.h \
 	%D%/planner.c %D%/planner.h \
 	%D%/interval.c %D%/interval.h \
 	%D%/model.c %D%/model.h \
+	%D%/chosen.c %D%/chosen.h \
 	%D%/estimate.c %D%/estimate.h \
 	%D%/live.c %D%/live.h \
 	%D%/summary.c %D%/summary.h \

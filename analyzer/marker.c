@@ -21,6 +21,7 @@
 #include "base/list.h"
 
 #define CHUNK		65536u
+#define SAMPLES_MOST	(UINT64_C(1) << 30)	/* of a step */
 #define STEPS_MOST	(1u << 24)
 #define WINDOWS		10u	/* that a rate is taken from */
 #define START_PARTS	5u	/* one of them is the start */
@@ -87,12 +88,12 @@ marker_close(struct marker *m)
 /*--- lines ---------------------------------------------------------------*/
 
 static void
-add_step(struct marker *m)
+add_step(struct marker *m, uint64_t at_ns)
 {
 	if (m->nr == STEPS_MOST)
 		return;
 	m->steps = list_grow(m->steps, m->nr, sizeof *m->steps);
-	m->steps[m->nr++] = clock_now_ns();
+	m->steps[m->nr++] = at_ns;
 }
 
 static void
@@ -102,7 +103,7 @@ end_line(struct marker *m)
 	m->len = 0;
 	if (m->choice.kind == MARKER_FILE ||
 	    strstr(m->line, m->choice.text) != NULL)
-		add_step(m);
+		add_step(m, clock_now_ns());
 }
 
 /* Of a line that is too long, its beginning. */
@@ -159,6 +160,27 @@ marker_look(struct marker *m)
 		look_at_pipe(m);
 	else if (m->choice.kind == MARKER_FILE)
 		look_at_file(m);
+}
+
+/*--- steps that are told -------------------------------------------------*/
+
+void
+marker_note(struct marker *m, uint64_t at_ns, uint64_t samples)
+{
+	uint64_t now_ns = clock_now_ns();
+
+	if (m->choice.kind != MARKER_NONE || samples > SAMPLES_MOST)
+		return;
+	if (at_ns > now_ns || (m->nr > 0 && at_ns < m->steps[m->nr - 1]))
+		at_ns = now_ns;
+	add_step(m, at_ns);
+	m->samples += (double)samples;
+}
+
+double
+marker_step_samples(const struct marker *m, double otherwise)
+{
+	return m->samples > 0 ? m->samples / (double)m->nr : otherwise;
 }
 
 /*--- the rate ------------------------------------------------------------*/

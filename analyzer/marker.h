@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * marker.h: how far a program has come that tells nothing by itself: lines on its
+ * marker.h: how far a program has come whose loader cannot be seen: lines on its
  * standard output, or of a file that grows.  Runs in the command only.
  *
  *     stdout          every line is a step
  *     stdout:TEXT     every line that has TEXT in it
  *     file:PATH       every line that is added to the file
+ *
+ * or, where none of them was chosen, by ds_step().
  *
  *  1. What the program writes to its standard output is passed on, byte by byte,
  *     whether or not it is a marker.
@@ -40,6 +42,7 @@ struct marker {
 	size_t		len;
 	uint64_t	*steps;		/* when each was seen */
 	size_t		nr;
+	double		samples;	/* that were told with them; 0: none */
 };
 
 int marker_open(struct marker *m, const struct marker_choice *choice,
@@ -48,9 +51,15 @@ int marker_open(struct marker *m, const struct marker_choice *choice,
 	 * if that is not -1. */
 void marker_look(struct marker *m);
 	/* At what has come. */
+void marker_note(struct marker *m, uint64_t at_ns, uint64_t samples);
+	/* A step that the program told by itself (ds_step()), which is not
+	 * believed: it counts where no other marker was chosen, and as late as
+	 * it can have been. */
 void marker_close(struct marker *m);
 	/* What is still there is passed on first. */
 
+double marker_step_samples(const struct marker *m, double otherwise);
+	/* In a step: as told, or otherwise. */
 struct figure marker_rate(const struct marker *m, double samples);
 	/* By steps of so many samples each; the first fifth of the time, in which
 	 * programs start, does not count. */

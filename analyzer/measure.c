@@ -7,30 +7,34 @@
 
 #include "analyzer/measure.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/residency.h"
+#include "analyzer/work.h"
 #include "base/clock.h"
 #include "base/list.h"
+#include "base/median.h"
 #include "base/say.h"
 
+#define BUSY_LEAST	0.9	/* of their time: workers have always something to do */
+#define WAITED_LEAST	0.05	/* of its time: a job waits for its loader */
 #define OUTLIER_TIMES	8.0	/* the median gap, and so much more, is no step */
 #define OUTLIER_MORE_S	0.05
+#define LATE_MOST	8u	/* blocks of which something may be told late */
 
 /* The words of records: probe/journal.h. */
 enum { STEP_BLOCK, STEP_NUMBER, STEP_ASKED, STEP_GIVEN, STEP_SAMPLES, STEP_CPU_ASKED,
     STEP_CPU_GIVEN };
-enum { MADE_BLOCK, MADE_WORKER, MADE_BEGIN, MADE_END, MADE_SAMPLES, MADE_CPU,
-    MADE_KEPT };
-enum { BLOCK_NUMBER, BLOCK_KIND, BLOCK_TIME, BLOCK_BATCHES, BLOCK_SAMPLES,
-    BLOCK_DEVICE };
+enum { BLOCK_NUMBER, BLOCK_KIND, BLOCK_TIME, BLOCK_CPU };
+enum { END_NUMBER, END_KIND, END_TIME, END_BATCHES, END_SAMPLES, END_DEVICE };
 enum { READ_BLOCK, READ_BEGIN, READ_END, READ_FILES, READ_BYTES, READ_SAMPLES,
     READ_READERS };
 enum { ALONE_BLOCK, ALONE_BEGIN, ALONE_END, ALONE_SAMPLES, ALONE_WORKERS,
     ALONE_CPU };
 enum { STORAGE_BLOCK, STORAGE_BYTES, STORAGE_BEGIN, STORAGE_END, STORAGE_CPU };
-enum { PAGES_BLOCK, PAGES_WHEN, PAGES_ALL, PAGES_RESIDENT, PAGES_UNTOLD };
-enum { READY_BLOCK, READY_BEGIN, READY_END };
+enum { READY_BLOCK, READY_BEGIN, READY_END, READY_BATCHES };
 
 static double
 seconds(uint64_t from_ns, uint64_t to_ns)
@@ -39,22 +43,10 @@ seconds(uint64_t from_ns, uint64_t to_ns)
 	    (double)(to_ns - from_ns) / (double)NS_PER_S : 0;
 }
 
-static int
-compare_doubles(const void *a, const void *b)
+static uint64_t
+later(uint64_t a_ns, uint64_t b_ns)
 {
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
-static double
-median(double *values, size_t nr)
-{
-	if (nr == 0)
-		return 0;
-	qsort(values, nr, sizeof *values, compare_doubles);
-	return nr % 2 == 1 ? values[nr / 2] :
-	    (values[nr / 2 - 1] + values[nr / 2]) / 2;
+	return a_ns > b_ns ? a_ns : b_ns;
 }
 
 void
@@ -78,6 +70,7 @@ struct steps {
 	size_t		nr;
 	struct gap	*gaps;		/* behind each */
 	uint64_t	begin_ns, end_ns;	/* of the block */
+	uint64_t	begin_cpu_ns;		/* used until then; 0: not told */
 	bool		has_device;	/* that works on between steps */
 };
 
@@ -169,7 +162,7 @@ median_gap(const struct steps *s)
 		say_no_memory();
 	for (size_t i = 0; i < s->nr; i++)
 		values[i] = s->gaps[i].s;
-	m = median(values, s->nr);
+	m = median_of(values, s->nr);
 	free(values);
 	return m;
 }
@@ -193,9 +186,12 @@ is_cut(struct measured_list *l, const struct gap *g, double usual)
 
 /*--- what counts ---------------------------------------------------------*/
 
-/* Of one rank. */
+/* Of one rank, or of all. */
 struct part {
-	double	s, samples, batches, cpu_s;
+	double	s, samples, cpu_s;
+	double	waited_s;		/* for batches, beyond handing them over */
+	double	workers;
+	uint64_t begin_ns;		/* of what counts; of ranks, the last */
 	bool	is_disturbed;
 };
 
@@ -217,35 +213,77 @@ add_replayed(struct part *p, struct measured_list *l, const struct steps *s)
 		p->s += s->gaps[i].s;
 		p->cpu_s += s->gaps[i].cpu_s;
 		p->samples += s->gaps[i].samples;
-		p->batches++;
 	}
 	if (s->has_device)
 		p->s = seconds(s->begin_ns, s->end_ns) - cut_s;
 }
 
+/* In the main process, all of them; files are arranged before the block begins,
+ * when the first was asked for already. */
 static void
-add_made(struct part *p, struct measured_list *l, const struct steps *s,
-    uint64_t workers)
+add_made_here(struct part *p, struct measured_list *l, const struct steps *s)
 {
 	double usual = median_gap(s);
-	size_t first = workers > 0 ? (size_t)workers : 0;
+
+	if (s->nr == 0)
+		return;
+	p->s = seconds(later(s->list[0]->word[STEP_ASKED], s->begin_ns),
+	    s->end_ns);
+	p->cpu_s = seconds(later(s->list[0]->word[STEP_CPU_ASKED],
+	    s->begin_cpu_ns), s->list[s->nr - 1]->word[STEP_CPU_GIVEN]);
+	for (size_t i = 0; i < s->nr; i++) {
+		p->samples += s->gaps[i].samples;
+		p->is_disturbed |= is_cut(l, &s->gaps[i], usual);
+	}
+}
+
+static double
+waited_s(const struct steps *s, size_t first, size_t end)
+{
+	double sum = 0, least = INFINITY, one;
+
+	for (size_t i = first; i < end; i++) {
+		one = seconds(s->list[i]->word[STEP_ASKED],
+		    s->list[i]->word[STEP_GIVEN]);
+		least = fmin(least, one);
+		sum += one;
+	}
+	return sum - (double)(end - first) * least;
+}
+
+/* ahead: batches that workers have in work at a time.  A block that is shorter
+ * counts to its end. */
+static void
+add_made(struct part *p, struct measured_list *l, const struct steps *s,
+    uint64_t workers, uint64_t ahead)
+{
+	size_t first = (size_t)workers, end = s->nr;
+	double usual = median_gap(s);
 
 	if (s->nr <= first)
 		return;
-	p->s = workers > 0 ?
-	    seconds(s->list[first - 1]->word[STEP_GIVEN],
-	    s->list[s->nr - 1]->word[STEP_GIVEN]) :
-	    seconds(s->list[0]->word[STEP_ASKED], s->end_ns);
-	for (size_t i = first; i < s->nr; i++) {
+	if (s->nr >= 2 * workers + ahead)
+		end -= (size_t)ahead;
+	p->s = seconds(s->list[first - 1]->word[STEP_GIVEN],
+	    s->list[end - 1]->word[STEP_GIVEN]);
+	p->cpu_s = seconds(s->list[first - 1]->word[STEP_CPU_GIVEN],
+	    s->list[end - 1]->word[STEP_CPU_GIVEN]);
+	p->begin_ns = s->list[first - 1]->word[STEP_GIVEN];
+	p->waited_s = waited_s(s, first, end);
+	for (size_t i = first; i < end; i++)
 		p->samples += s->gaps[i].samples;
-		p->batches++;
-	}
-	p->cpu_s = seconds(s->list[first > 0 ? first - 1 : 0]->word[first > 0 ?
-	    STEP_CPU_GIVEN : STEP_CPU_ASKED],
-	    s->list[s->nr - 1]->word[STEP_CPU_GIVEN]);
-	/* The gap behind the last is not within, where workers deliver. */
-	for (size_t i = 0; i + (workers > 0) < s->nr; i++)
+	/* The gap behind the last is not within. */
+	for (size_t i = 0; i + 1 < end; i++)
 		p->is_disturbed |= is_cut(l, &s->gaps[i], usual);
+}
+
+/* Threads of a native loader make one batch after the other: they have none in
+ * work that is behind the last one. */
+static uint64_t
+ahead_of(const struct fact_loader *l)
+{
+	return (l->flags & LOADER_PIPELINED) != 0 ? 0 :
+	    l->prefetch * l->workers;
 }
 
 static bool
@@ -258,11 +296,13 @@ find_borders(struct steps *s, const struct facts *f, uint32_t process,
 		p = &f->list[i];
 		if (p->process != process || p->word[BLOCK_NUMBER] != block)
 			continue;
-		if (p->kind == JOURNAL_BLOCK)
+		if (p->kind == JOURNAL_BLOCK) {
 			s->begin_ns = p->word[BLOCK_TIME];
+			s->begin_cpu_ns = p->word[BLOCK_CPU];
+		}
 		if (p->kind == JOURNAL_BLOCK_END) {
-			s->end_ns = p->word[BLOCK_TIME];
-			s->has_device = p->word[BLOCK_DEVICE] != 0;
+			s->end_ns = p->word[END_TIME];
+			s->has_device = p->word[END_DEVICE] != 0;
 		}
 	}
 	return s->begin_ns != 0 && s->end_ns > s->begin_ns;
@@ -297,10 +337,19 @@ widen(struct measured *m, uint64_t begin_ns, uint64_t end_ns)
 		m->end_ns = end_ns;
 }
 
+static void
+add_part(struct part *all, const struct part *p)
+{
+	all->s += p->s;
+	all->waited_s += p->waited_s;
+	all->workers += p->workers;
+	all->begin_ns = later(all->begin_ns, p->begin_ns);
+}
+
 /* What a rank was given in a block; false: nothing that counts. */
 static bool
 add_rank(struct measured *m, struct measured_list *l, const struct facts *f,
-    uint32_t process)
+    uint32_t process, struct part *all)
 {
 	uint32_t loader = f->processes[process].trains;
 	const struct fact_loader *known = facts_loader(f, process, loader);
@@ -313,8 +362,10 @@ add_rank(struct measured *m, struct measured_list *l, const struct facts *f,
 	find_steps(&s, f, process, m->number);
 	if (is_replay(m->kind))
 		add_replayed(&p, l, &s);
+	else if (known->workers == 0)
+		add_made_here(&p, l, &s);
 	else
-		add_made(&p, l, &s, known->workers);
+		add_made(&p, l, &s, known->workers, ahead_of(known));
 	widen(m, s.begin_ns, s.end_ns);
 	steps_fini(&s);
 	if (p.s <= 0 || p.samples <= 0)
@@ -322,36 +373,66 @@ add_rank(struct measured *m, struct measured_list *l, const struct facts *f,
 	/* Rates add up: s_per_sample holds the sum of them meanwhile. */
 	m->s_per_sample += p.samples / p.s;
 	m->samples += p.samples;
-	m->batches += p.batches;
 	m->job_cpu_s += p.cpu_s;
 	m->is_disturbed |= p.is_disturbed;
 	m->ranks++;
+	p.workers = (double)known->workers;
+	add_part(all, &p);
 	return true;
 }
 
 /*--- what workers tell ---------------------------------------------------*/
 
-static void
-add_workers(struct measured *m, const struct facts *f)
+struct made {
+	double	samples, wall_s, cpu_s;
+};
+
+/* All batches of a block; loader: of one, or 0. */
+static struct made
+sum_made(const struct facts *f, uint64_t block, uint32_t loader)
 {
-	double samples = 0, wall = 0, cpu = 0;
+	struct made sum = { 0 };
 	const struct fact *p;
 
 	for (size_t i = 0; i < f->nr; i++) {
 		p = &f->list[i];
-		if (p->kind != JOURNAL_MADE || p->word[MADE_BLOCK] != m->number)
+		if (p->kind != JOURNAL_MADE || p->word[MADE_BLOCK] != block ||
+		    (loader != 0 && p->loader != loader))
 			continue;
-		samples += (double)p->word[MADE_SAMPLES];
-		cpu += (double)p->word[MADE_CPU] / (double)NS_PER_S;
+		sum.samples += (double)p->word[MADE_SAMPLES];
+		sum.cpu_s += (double)p->word[MADE_CPU] / (double)NS_PER_S;
 		/* Of threads, all together: making and fetching. */
-		wall += p->word[MADE_WORKER] == JOURNAL_ALL_WORKERS ?
+		sum.wall_s += p->word[MADE_WORKER] == JOURNAL_ALL_WORKERS ?
 		    (double)(p->word[MADE_CPU] + p->word[MADE_KEPT]) /
 		    (double)NS_PER_S :
 		    seconds(p->word[MADE_BEGIN], p->word[MADE_END]);
 	}
-	if (samples > 0) {
-		m->worker_s = wall / samples;
-		m->cpu_s = cpu / samples;
+	return sum;
+}
+
+/* The loader alone is at work from the first batch to the last, those that do not
+ * count included.  Threads tell sums, and no times. */
+static void
+widen_to_made(struct measured *m, const struct facts *f)
+{
+	const struct fact *p;
+
+	for (size_t i = 0; i < f->nr; i++) {
+		p = &f->list[i];
+		if (p->kind == JOURNAL_MADE && p->word[MADE_BLOCK] == m->number &&
+		    p->word[MADE_WORKER] != JOURNAL_ALL_WORKERS)
+			widen(m, p->word[MADE_BEGIN], p->word[MADE_END]);
+	}
+}
+
+static void
+add_workers(struct measured *m, const struct facts *f)
+{
+	struct made sum = sum_made(f, m->number, 0);
+
+	if (sum.samples > 0) {
+		m->worker_s = sum.wall_s / sum.samples;
+		m->cpu_s = sum.cpu_s / sum.samples;
 	}
 }
 
@@ -383,43 +464,35 @@ add_processors(struct measured *m, const struct facts *f, bool has_workers)
 	}
 }
 
-/* A mean: one call may receive what several others find there. */
+/* In the median of calls that received the batch they gave, and no other: some are
+ * delayed by what else the machine does.  Where there is none, of all calls. */
 static void
 add_ready(struct measured *m, const struct facts *f)
 {
+	double *own = calloc(f->nr + 1, sizeof *own), s, sum = 0, batches = 0;
+	uint64_t begin_ns = 0;
 	const struct fact *p;
-	double sum = 0;
 	size_t nr = 0;
 
+	if (own == NULL)
+		say_no_memory();
 	for (size_t i = 0; i < f->nr; i++) {
 		p = &f->list[i];
 		if (p->kind != JOURNAL_READY || p->word[READY_BLOCK] != m->number)
 			continue;
-		sum += seconds(p->word[READY_BEGIN], p->word[READY_END]);
-		nr++;
+		s = seconds(p->word[READY_BEGIN], p->word[READY_END]);
+		if (p->word[READY_BATCHES] == 1)
+			own[nr++] = s;
+		sum += s;
+		batches += (double)p->word[READY_BATCHES];
+		if (m->ready_ns == 0)
+			begin_ns = p->word[READY_BEGIN];
+		m->ready_ns = later(m->ready_ns, p->word[READY_END]);
 	}
-	m->handover_s = nr > 0 ? sum / (double)nr : -1;
-}
-
-static void
-add_pages(struct measured *m, const struct facts *f)
-{
-	double all[2] = { 0 }, in[2] = { 0 };
-	const struct fact *p;
-	size_t when;
-
-	for (size_t i = 0; i < f->nr; i++) {
-		p = &f->list[i];
-		if (p->kind != JOURNAL_PAGES || p->word[PAGES_BLOCK] != m->number)
-			continue;
-		when = p->word[PAGES_WHEN] != 0;
-		m->has_files |= p->word[PAGES_ALL] > 0;
-		all[when] += (double)p->word[PAGES_ALL] -
-		    (double)p->word[PAGES_UNTOLD];
-		in[when] += (double)p->word[PAGES_RESIDENT];
-	}
-	m->resident = all[0] > 0 ? in[0] / all[0] : -1;
-	m->resident_after = all[1] > 0 ? in[1] / all[1] : -1;
+	m->ready_s = seconds(begin_ns, m->ready_ns);
+	m->handover_s = nr > 0 ? median_of(own, nr) :
+	    batches > 0 ? sum / batches : -1;
+	free(own);
 }
 
 /*--- reading, and making, alone ------------------------------------------*/
@@ -479,6 +552,47 @@ add_all_alone(struct measured *m, const struct facts *f)
 	return m->samples > 0;
 }
 
+/*--- where workers decide ------------------------------------------------*/
+
+/* What they made counts then, to the last batch that one of them began, unless that
+ * is little (work.h). */
+static void
+count_work(struct measured *m, const struct facts *f, uint64_t from_ns,
+    double workers)
+{
+	struct work w;
+	double s;
+
+	work_find(&w, f, m->number, from_ns);
+	s = seconds(from_ns, w.last_ns);
+	if (w.samples < m->samples / 2 || w.busy_s < BUSY_LEAST * workers * s)
+		return;
+	m->s_per_sample = s / w.samples;
+	m->samples = w.samples;
+}
+
+static void
+count_work_of_job(struct measured *m, const struct facts *f,
+    const struct part *all)
+{
+	if (all->begin_ns != 0 && all->waited_s >= WAITED_LEAST * all->s)
+		count_work(m, f, all->begin_ns, all->workers);
+}
+
+static void
+count_work_alone(struct measured *m, const struct facts *f)
+{
+	uint64_t from_ns = 0;
+
+	for (size_t i = 0; i < f->nr; i++) {
+		if (f->list[i].kind == JOURNAL_ALONE &&
+		    f->list[i].word[ALONE_BLOCK] == m->number)
+			from_ns = later(from_ns, f->list[i].word[ALONE_BEGIN]);
+	}
+	if (m->workers > 0)
+		count_work(m, f, from_ns, (double)m->workers * m->ranks);
+}
+
 /*--- all blocks ----------------------------------------------------------*/
 
 static bool
@@ -492,6 +606,7 @@ has_workers(const struct facts *f)
 static bool
 measure_one(struct measured *m, struct measured_list *l, const struct facts *f)
 {
+	struct part all = { 0 };
 	bool is_whole;
 
 	switch (m->kind) {
@@ -505,18 +620,23 @@ measure_one(struct measured *m, struct measured_list *l, const struct facts *f)
 		is_whole = has_ended(f, m->number);
 		for (uint32_t i = 0; i < f->nr_processes && is_whole; i++) {
 			if (f->processes[i].trains != 0)
-				is_whole = add_rank(m, l, f, i);
+				is_whole = add_rank(m, l, f, i, &all);
 		}
 	}
 	if (!is_whole || m->s_per_sample <= 0)
 		return false;
 	m->s_per_sample = 1 / m->s_per_sample;
 	m->job_cpu_s /= m->samples;
+	count_work_of_job(m, f, &all);
+	if (m->kind == BLOCK_ALONE) {
+		count_work_alone(m, f);
+		widen_to_made(m, f);
+	}
 	add_workers(m, f);
 	add_processors(m, f, m->kind == BLOCK_ALONE ? m->workers > 0 :
 	    has_workers(f));
 	add_ready(m, f);
-	add_pages(m, f);
+	residency_take(m, f);
 	return true;
 }
 
@@ -535,7 +655,7 @@ add_block(struct measured_list *l, const struct facts *f, uint32_t start,
     enum block_kind kind, uint64_t number)
 {
 	struct measured m = { .kind = kind, .start = start,
-	    .number = (uint32_t)number, .handover_s = -1 };
+	    .number = (uint32_t)number, .handover_s = -1, .from_storage = -1 };
 	struct measured_list cut = { 0 };
 
 	if (number >= SCHEDULE_BLOCKS || !is_new(l, start, number) ||
@@ -548,6 +668,18 @@ add_block(struct measured_list *l, const struct facts *f, uint32_t start,
 	l->nr_outlier += cut.nr_outlier;
 	l->list = list_grow(l->list, l->nr, sizeof *l->list);
 	l->list[l->nr++] = m;
+}
+
+/* What workers had to have read is told when they begin the next block. */
+static void
+look_again(struct measured_list *l, const struct facts *f, uint32_t start)
+{
+	for (size_t i = l->nr > LATE_MOST ? l->nr - LATE_MOST : 0; i < l->nr; i++) {
+		struct measured *m = &l->list[i];
+
+		if (m->start == start && m->from_storage < 0)
+			residency_take_reads(m, f);
+	}
 }
 
 /* The schedule's own list of kinds is not needed: what was done is told. */
@@ -564,9 +696,25 @@ measure_blocks(struct measured_list *l, const struct facts *f, uint32_t start)
 			add_block(l, f, start, (enum block_kind)kind,
 			    p->word[BLOCK_NUMBER]);
 	}
+	look_again(l, f, start);
 }
 
 /*--- before anything is steered ------------------------------------------*/
+
+/* The first batches of all workers come at the same time, and say nothing of how
+ * long the next ones take. */
+static double
+least_seconds(const struct facts *f)
+{
+	const struct fact_loader *l = facts_training(f);
+	struct made sum;
+
+	if (l == NULL || l->workers == 0)
+		return 0;
+	sum = sum_made(f, JOURNAL_NO_BLOCK, l->loader);
+	return sum.samples <= 0 ? 0 :
+	    sum.wall_s / sum.samples / (double)l->workers;
+}
 
 double
 measure_plain(const struct facts *f, double *samples, double *step_s)
@@ -584,9 +732,9 @@ measure_plain(const struct facts *f, double *samples, double *step_s)
 	}
 	if (s.nr > 0)
 		s.nr--;			/* its gap has no end yet */
-	add_made(&p, &none, &s, 1);
+	add_made(&p, &none, &s, 1, 0);
 	*step_s = median_gap(&s);
 	*samples = p.samples;
 	steps_fini(&s);
-	return p.samples > 0 ? p.s / p.samples : 0;
+	return fmax(p.samples > 0 ? p.s / p.samples : 0, least_seconds(f));
 }

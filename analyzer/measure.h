@@ -8,10 +8,17 @@
  *   replayed   the time between giving a batch and being asked for the next: the
  *              job's own, whatever replaying costs; with a device that works on
  *              meanwhile, the whole of the block
- *   made       from the W-th batch given to the last one, with W workers, which
- *              deliver in bunches of W; without workers from the first asked for
- *              to the last one's end.  So filling the pipeline is left out
- *   read, made alone: from the first to the last
+ *   made       from the W-th batch given, with W workers, which deliver in
+ *              bunches of W, to the last one before which they had all of the
+ *              work that they may have: the pipeline is as full at both ends
+ *              (threads of a native loader: to the last one); without workers
+ *              from the beginning to the last one's end
+ *   made alone the same, by who makes them (_steer.py, steer_alone.c)
+ *   read       from the first to the last
+ *
+ * Of what is made, alone or not, by workers that are processes and decide (they have
+ * always something to do, and the job waits), what they made (work.h) counts instead:
+ * from the same batch on until one of them has begun the last.
  *
  *  1. A gap in which another loader was iterated, or that is far longer than the
  *     others, is no step: it is cut out of what is replayed, and counted; a block
@@ -37,8 +44,10 @@ struct measured {
 					 * many, all together */
 	uint32_t	ranks;		/* that count */
 	bool		is_disturbed;
+	double		stolen;		/* by the host, of the processor time that was
+					 * wanted */
 	uint64_t	begin_ns, end_ns;
-	double		samples, batches;	/* that count, of all ranks */
+	double		samples;	/* that count, of all ranks */
 	double		s_per_sample;	/* of the whole job */
 	double		worker_s;	/* of a worker, for a sample */
 	double		cpu_s;		/* of a processor, for a sample, of those who
@@ -48,10 +57,15 @@ struct measured {
 					 * loader: of the job's thread); of what is
 					 * replayed, between batches only */
 	double		handover_s;	/* for a batch; negative: not known */
+	double		ready_s;	/* in which that was timed, behind the block, from
+					 * the first such batch to the last */
+	uint64_t	ready_ns;	/* the end of it; 0: it was not */
 	double		bytes;		/* read */
 	bool		has_files;	/* that were looked at */
-	double		resident;	/* of its files, before; negative: not known */
+	double		pages;		/* of them */
+	double		resident;	/* of these, before; negative: not known */
 	double		resident_after;
+	double		from_storage;	/* the same, read from there; negative */
 };
 
 struct measured_list {
@@ -69,7 +83,8 @@ void measure_blocks(struct measured_list *l, const struct facts *f,
 
 double measure_plain(const struct facts *f, double *samples, double *step_s);
 	/* Before anything was steered: seconds per sample that the job took, from
-	 * the second batch of its training loader on; 0: not known.  step_s: of
+	 * the second batch of its training loader on, or that its workers need,
+	 * if that is more; 0: not known.  step_s: of
 	 * them, between batches, in the median. */
 
 #endif

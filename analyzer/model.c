@@ -213,6 +213,15 @@ model_storage_needed(const struct model_job *j, double speed_wanted)
 
 /*--- shares --------------------------------------------------------------*/
 
+bool
+model_is_resident(double x, double storage, double actual)
+{
+	if (x >= RESIDENT_ALL)
+		return true;
+	return x >= 0 && storage > 0 &&
+	    (1 - x) * actual <= (1 - RESIDENT_ALL) * storage;
+}
+
 double
 model_share(enum share s, double actual, double ingest, double loader_cached,
     double h)

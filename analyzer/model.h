@@ -72,6 +72,11 @@ double model_storage_needed(const struct model_job *j, double speed);
 
 /*--- shares --------------------------------------------------------------*/
 
+bool model_is_resident(double x, double storage, double actual);
+	/* The part x of the files is in memory; what is not costs nothing to
+	 * speak of, if storage gives so many samples a second (0: not known) to a
+	 * job that takes so many.  x < 0: not known. */
+
 double model_share(enum share s, double actual, double ingest,
     double loader_cached, double h);
 	/* Of the time of a sample, as measured: v/G, v(1/P' - 1/G - h),

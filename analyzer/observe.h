@@ -10,7 +10,8 @@
  *     changes nothing else.  A figure that was not seen is not put.
  *  2. Counts are differences between samples.  The first sample of a process is
  *     its zero: what it did before is in no phase.  What it did after the last
- *     one, at most OBSERVE_SAMPLE_NS before it died, is lost.
+ *     one, at most OBSERVE_SAMPLE_NS before it died if observe_sample() is called
+ *     as often, is lost.
  *  3. A sample over the change of a phase is divided in proportion to time.
  *  4. A process is held by its folder in /proc, not by its number, which another
  *     may have one day.

@@ -10,6 +10,8 @@
 
 #include <math.h>
 
+#include "analyzer/residency.h"
+
 /* Of a profile that has the time for it; of a shorter one less, so that there are
  * several of each kind: one block says nothing of how sure it is. */
 #define BLOCK_S		1.0	/* of one that a loader delivers */
@@ -19,10 +21,12 @@
 #define PACE_LEAST	0.25
 #define BUNCHES_LEAST	4u	/* the first does not count */
 #define BUNCHES_MOST	256u
+#define ALONE_BUNCHES	3u	/* of other numbers of workers */
 #define STEPS		12u	/* what is replayed is a multiple of it: programs
 				 * accumulate gradients over 2, 3, 4, 6 batches */
 #define STEPS_MOST	1200u
 #define SET_MOST	512u	/* batches */
+#define AGAIN_MOST	3u	/* blocks of a kind whose files left memory */
 
 /* What a round is made of: first what a verdict needs.  Numbers of workers other
  * than the job's own are tried one in each round. */
@@ -80,7 +84,18 @@ batch_seconds(const struct planner *p, const struct measured_list *l,
 	return p->job.batch_s;
 }
 
-/* Whole bunches that take about so long. */
+/* Those that workers have in work when the last one that counts is given: they are
+ * planned behind those that count, unless they are more.  A block without them
+ * counts to its end (measure.h). */
+static uint64_t
+behind(const struct planner_job *j, uint64_t workers, uint64_t counted)
+{
+	uint64_t ahead = j->is_pipelined ? 0 : j->prefetch * workers;
+
+	return ahead <= counted ? ahead : 0;
+}
+
+/* Whole bunches that take about so long, and those behind them. */
 static uint32_t
 bunches_for(const struct planner *p, double batch_s, double want_s)
 {
@@ -88,7 +103,9 @@ bunches_for(const struct planner *p, double batch_s, double want_s)
 	double n = batch_s > 0 ? pace(p) * want_s / (batch_s * (double)width) :
 	    BUNCHES_LEAST;
 
-	return (uint32_t)(clamp(n + 1, BUNCHES_LEAST, BUNCHES_MOST) * width);
+	uint64_t counted = clamp(n + 1, BUNCHES_LEAST, BUNCHES_MOST) * width;
+
+	return (uint32_t)(counted + behind(&p->job, p->job.workers, counted));
 }
 
 static uint32_t
@@ -100,21 +117,39 @@ steps_for(const struct planner *p)
 	return (uint32_t)round_up(clamp(n, STEPS, STEPS_MOST), STEPS);
 }
 
-/* What an epoch has room for, in whole bunches: a quarter of it at the most, so
- * that several blocks find a place; all of it, where that is too little. */
+/* What an epoch has room for: a quarter of it, so that several blocks find a place,
+ * or as much more as a block must have. */
 static uint32_t
-fit(const struct planner *p, uint32_t batches, uint64_t multiple)
+fit(const struct planner *p, uint32_t batches, uint64_t multiple, uint64_t least)
 {
 	uint64_t most = p->job.room / 4;
 
 	if (p->job.room == 0 || batches <= most)
 		return batches;
-	if (most < BUNCHES_LEAST * multiple)
-		most = p->job.room;
+	if (most < least)
+		most = least < p->job.room ? least : p->job.room;
 	most = most / multiple * multiple;
 	if (most == 0)
 		most = p->job.room;	/* less than a bunch */
 	return (uint32_t)(most < batches ? most : batches);
+}
+
+/* Of batches that workers make: whole bunches. */
+static uint32_t
+fit_bunches(const struct planner *p, uint32_t batches)
+{
+	uint64_t width = bunch(&p->job), counted = BUNCHES_LEAST * width;
+
+	return fit(p, batches, width,
+	    counted + behind(&p->job, p->job.workers, counted));
+}
+
+static uint32_t
+fit_steps(const struct planner *p)
+{
+	uint32_t n = fit(p, steps_for(p), 1, STEPS);
+
+	return n > STEPS ? n - n % STEPS : n;
 }
 
 static uint32_t
@@ -124,7 +159,7 @@ set_size(const struct planner *p)
 
 	if (n > SET_MOST)
 		n = (uint32_t)(SET_MOST / bunch(&p->job) * bunch(&p->job));
-	return fit(p, n > 0 ? n : (uint32_t)bunch(&p->job), bunch(&p->job));
+	return fit_bunches(p, n > 0 ? n : (uint32_t)bunch(&p->job));
 }
 
 /*--- which ---------------------------------------------------------------*/
@@ -166,13 +201,21 @@ other_workers(const struct planner *p)
 	}
 }
 
+/* For so many workers to be at work for a while. */
+static uint32_t
+alone_batches(const struct planner *p, uint64_t workers)
+{
+	uint64_t least = ALONE_BUNCHES * workers, counted;
+
+	counted = round_up(p->set / 2 + 1, workers > 0 ? workers : 1);
+	counted = counted > least ? counted : least;
+	return (uint32_t)(counted + behind(&p->job, workers, counted));
+}
+
 static bool
 choose(const struct planner *p, const struct measured_list *l,
-    struct planned *out)
+    enum block_kind kind, struct planned *out)
 {
-	uint64_t width = bunch(&p->job);
-	enum block_kind kind = order[p->at];
-
 	*out = (struct planned){ .kind = kind };
 	if (!is_possible(p, kind))
 		return false;
@@ -180,22 +223,19 @@ choose(const struct planner *p, const struct measured_list *l,
 	case BLOCK_NONE:
 		out->kind = BLOCK_ALONE;
 		out->workers = other_workers(p);
-		out->batches = (uint32_t)round_up(p->set / 2 + 1,
-		    out->workers > 0 ? out->workers : 1);
+		out->batches = alone_batches(p, out->workers);
 		return out->workers > 0;
 	case BLOCK_REPLAY:
 	case BLOCK_REPLAY_BUSY:
-		out->batches = fit(p, steps_for(p), 1);
-		if (out->batches > STEPS)
-			out->batches -= out->batches % STEPS;
+		out->batches = fit_steps(p);
 		return true;
 	case BLOCK_RAW_COLD:
 	case BLOCK_RAW_CACHED:
 		out->batches = p->set;
 		return true;
 	case BLOCK_COLD:
-		out->batches = fit(p, bunches_for(p, batch_seconds(p, l, kind),
-		    COLD_S), width);
+		out->batches = fit_bunches(p, bunches_for(p,
+		    batch_seconds(p, l, kind), COLD_S));
 		if (out->batches > p->set)
 			out->batches = p->set;
 		return true;
@@ -203,9 +243,44 @@ choose(const struct planner *p, const struct measured_list *l,
 		out->batches = bunches_for(p, batch_seconds(p, l, kind),
 		    BLOCK_S);
 		if (kind != BLOCK_ALONE)
-			out->batches = fit(p, out->batches, width);
+			out->batches = fit_bunches(p, out->batches);
 		return true;
 	}
+}
+
+/* All that there are, and one of them is new. */
+static bool
+are_misplaced(const struct planner *p, const struct measured_list *l,
+    enum block_kind kind)
+{
+	uint32_t nr = 0;
+
+	for (size_t i = 0; i < l->nr; i++) {
+		const struct measured *m = &l->list[i];
+
+		if (m->kind != kind ||
+		    (kind == BLOCK_ALONE && m->workers != p->job.workers))
+			continue;
+		if (!residency_is_misplaced(m))
+			return false;
+		nr++;
+	}
+	return nr > p->again[kind];
+}
+
+static bool
+repeat(struct planner *p, const struct measured_list *l, struct planned *out)
+{
+	static const enum block_kind kinds[] = { BLOCK_CACHED, BLOCK_ALONE };
+
+	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+		if (p->again[kinds[i]] < AGAIN_MOST &&
+		    are_misplaced(p, l, kinds[i])) {
+			p->again[kinds[i]]++;
+			return choose(p, l, kinds[i], out);
+		}
+	}
+	return false;
 }
 
 static void
@@ -234,7 +309,9 @@ planner_next(struct planner *p, const struct measured_list *l,
 		*out = (struct planned){ .kind = BLOCK_SET, .batches = p->set };
 		return;
 	}
-	while (!choose(p, l, out))
+	if (repeat(p, l, out))
+		return;
+	while (!choose(p, l, order[p->at], out))
 		step(p);
 	step(p);
 }

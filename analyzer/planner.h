@@ -11,6 +11,8 @@
  *  2. No block is longer than what an epoch has room for, as far as that is known.
  *  3. What cannot be measured is left out: no block of files whose names are not
  *     known, no busy workers where there are none.
+ *  4. Where files left memory in all blocks of a kind, it comes once more out of its
+ *     turn, a few times.
  */
 
 #ifndef ANALYZER_PLANNER_H
@@ -28,6 +30,7 @@ struct planner_job {
 					 * known */
 	uint64_t	cores;		/* more workers are not tried */
 	bool		is_iterable;
+	bool		is_pipelined;	/* its workers are threads of one pipeline */
 	bool		knows_files;	/* of the set */
 	double		for_s;		/* that all blocks may take; 0: not known */
 	double		batch_s;	/* of a batch, as the job is */
@@ -45,6 +48,7 @@ struct planner {
 	uint32_t	set;		/* batches of the set */
 	uint32_t	at;		/* in the round */
 	uint32_t	round;		/* whole ones are behind */
+	uint32_t	again[BLOCK_KINDS];	/* out of their turn */
 };
 
 void planner_start(struct planner *p, const struct planner_job *job);

@@ -8,10 +8,11 @@
 #include "analyzer/runs.h"
 
 #include "analyzer/interval.h"
+#include "analyzer/residency.h"
 #include "analyzer/storage.h"
 #include "base/clock.h"
 
-#define PHASES	3u		/* that share the time */
+#define PHASES		3u	/* that share the time */
 
 /* Processes that opened files of the set: so many read at a time. */
 static unsigned
@@ -55,20 +56,73 @@ run_phase(struct conduct *c, char *const argv[], enum rate rate,
 	return rc;
 }
 
-int
-runs_measure(struct conduct *c, char *const argv[], struct ds_err *err)
+/* Files in memory: the program, then reading alone. */
+static int
+measure_cached(struct conduct *c, char *const argv[], const struct storage *files,
+    unsigned readers, uint64_t most_ns, struct ds_err *err)
 {
-	struct storage files = c->facts.opened;
-	unsigned readers = count_readers(&c->facts);
-	struct result *r = c->result;
-	double samples = (double)c->steps * c->options->step_samples;
-	uint64_t most_ns = c->options->for_ns / PHASES / 2;
 	struct storage_read none;
 	int rc;
 
+	storage_read(files, readers, most_ns, &none);
+	rc = run_phase(c, argv, RATE_LOADER_CACHED, err);
+	if (rc == 0 && !c->is_asked)
+		read_alone(c->result, files, readers, RATE_CACHE,
+		    c->result->job.bytes_per_sample, most_ns);
+	return rc;
+}
+
+/* Files out of it. */
+static int
+measure_cold(struct conduct *c, char *const argv[], const struct storage *files,
+    unsigned readers, uint64_t most_ns, struct ds_err *err)
+{
+	int rc;
+
+	storage_evict(files);
+	if (storage_resident(files) > STAYED_MOST)
+		result_confess(c->result, "files stayed in memory that were to be "
+		    "read from storage");
+	rc = run_phase(c, argv, RATE_LOADER_COLD, err);
+	storage_evict(files);
+	if (rc == 0 && !c->is_asked)
+		read_alone(c->result, files, readers, RATE_STORAGE,
+		    c->result->job.bytes_per_sample, most_ns);
+	return rc;
+}
+
+/* As it is.  One that tells its steps by itself, which nobody knew before, is run
+ * again for the files that it opens. */
+static int
+measure_actual(struct conduct *c, char *const argv[], struct ds_err *err)
+{
+	struct launch_end end;
+	int rc = 0;
+
+	if (!c->wants_opens && !c->is_asked) {
+		c->wants_opens = true;
+		rc = conduct_once(c, argv, &end, err);
+	}
+	c->result->rate[RATE_ACTUAL] = c->rate;
+	return rc;
+}
+
+int
+runs_measure(struct conduct *c, char *const argv[], struct ds_err *err)
+{
+	uint64_t most_ns = c->options->for_ns / PHASES / 2;
+	struct result *r = c->result;
+	struct storage files;
+	unsigned readers;
+	double samples;
+	int rc;
+
+	rc = measure_actual(c, argv, err);
+	files = c->facts.opened;
 	c->facts.opened = (struct storage){ 0 };	/* ours now */
+	readers = count_readers(&c->facts);
+	samples = (double)c->steps * c->step_samples;
 	storage_sort(&files);
-	r->rate[RATE_ACTUAL] = c->rate;
 	r->job.bytes_per_sample = samples > 0 ?
 	    (double)files.bytes / samples : 0;
 	result_confess(r, "a program of which only steps are seen: what its "
@@ -76,21 +130,10 @@ runs_measure(struct conduct *c, char *const argv[], struct ds_err *err)
 	if (files.nr == 0)
 		result_confess(r, "it opened no file that could be seen: nothing "
 		    "but its speed was measured");
-	storage_read(&files, readers, most_ns, &none);
-	rc = files.nr > 0 ? run_phase(c, argv, RATE_LOADER_CACHED, err) : 0;
-	if (rc == 0)
-		read_alone(r, &files, readers, RATE_CACHE,
-		    r->job.bytes_per_sample, most_ns);
-	storage_evict(&files);
-	if (rc == 0 && files.nr > 0 && storage_resident(&files) > 0.02)
-		result_confess(r, "files stayed in memory that were to be read "
-		    "from storage");
-	if (rc == 0 && files.nr > 0)
-		rc = run_phase(c, argv, RATE_LOADER_COLD, err);
-	storage_evict(&files);
-	if (rc == 0)
-		read_alone(r, &files, readers, RATE_STORAGE,
-		    r->job.bytes_per_sample, most_ns);
+	if (rc == 0 && files.nr > 0 && !c->is_asked)
+		rc = measure_cached(c, argv, &files, readers, most_ns, err);
+	if (rc == 0 && files.nr > 0 && !c->is_asked)
+		rc = measure_cold(c, argv, &files, readers, most_ns, err);
 	storage_fini(&files);
 	return rc;
 }

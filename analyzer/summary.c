@@ -8,9 +8,13 @@
 
 #include "analyzer/summary.h"
 
+#include <math.h>
+#include <string.h>
+
+#include "analyzer/residency.h"
 #include "base/clock.h"
 
-#define FEW	0.02		/* pages that are where they should not be */
+#define STOLEN_WORTH 0.02	/* of the time: is worth a word */
 
 /*--- loaders -------------------------------------------------------------*/
 
@@ -66,17 +70,25 @@ summary_cuts(struct result *r, const struct measured_list *l)
 
 /*--- what could not be shown ---------------------------------------------*/
 
-static bool
-is_cold(enum block_kind kind)
+void
+summary_stolen(struct result *r, const struct measured_list *l)
 {
-	return kind == BLOCK_COLD || kind == BLOCK_RAW_COLD;
-}
+	double least = 1, most = 0, s = 0, taken = 0, length;
+	const struct measured *m;
 
-static bool
-is_warm(enum block_kind kind)
-{
-	return kind == BLOCK_CACHED || kind == BLOCK_RAW_CACHED ||
-	    kind == BLOCK_ALONE;
+	for (size_t i = 0; i < l->nr; i++) {
+		m = &l->list[i];
+		length = (double)(m->end_ns - m->begin_ns);
+		s += length;
+		taken += length * m->stolen;
+		least = fmin(least, m->stolen);
+		most = fmax(most, m->stolen);
+	}
+	if (s > 0 && taken >= STOLEN_WORTH * s)
+		result_confess(r, "the host of this machine took %.0f %% of the "
+		    "processor time that was wanted (%.0f to %.0f %% in a "
+		    "block): speeds are lower for it, and differ another time",
+		    100 * taken / s, 100 * least, 100 * most);
 }
 
 void
@@ -87,13 +99,13 @@ summary_residency(struct result *r, const struct measured_list *l)
 
 	for (size_t i = 0; i < l->nr; i++) {
 		m = &l->list[i];
-		if (!m->has_files || (!is_cold(m->kind) && !is_warm(m->kind)))
+		if (!m->has_files ||
+		    (!residency_is_cold(m) && !residency_is_warm(m)))
 			continue;
 		blocks++;
 		untold += m->resident < 0;
-		nr_cold += is_cold(m->kind) && m->resident > FEW;
-		nr_warm += is_warm(m->kind) && m->resident_after >= 0 &&
-		    m->resident_after < 1 - FEW;
+		nr_cold += residency_is_cold(m) && residency_is_misplaced(m);
+		nr_warm += residency_is_warm(m) && residency_is_misplaced(m);
 	}
 	if (untold > 0)
 		result_confess(r, "whether files were in memory could not be "
@@ -105,6 +117,59 @@ summary_residency(struct result *r, const struct measured_list *l)
 	if (nr_warm > 0)
 		result_confess(r, "files left memory in %u blocks that were "
 		    "to find them there", nr_warm);
+}
+
+static bool
+needs_files(enum rate rate)
+{
+	return rate == RATE_STORAGE || rate == RATE_CACHE ||
+	    rate == RATE_LOADER_COLD;
+}
+
+/* Of a program of which only steps are seen. */
+static bool
+needs_a_run(enum rate rate)
+{
+	return needs_files(rate) || rate == RATE_LOADER_CACHED;
+}
+
+static bool
+needs_workers(enum rate rate)
+{
+	return rate == RATE_INGEST_BUSY;
+}
+
+void
+summary_missing(struct result *r, bool knows_files)
+{
+	static const char *const why[MODES] = {
+		[MODE_STEERED] = "no block of that kind came to its end",
+		[MODE_LIVE] = "an ordinary run does not show it",
+		[MODE_RUNS] = "of this program only steps are seen",
+	};
+	char names[RATES * 16] = "", *end = names;
+
+	for (int i = 0; i < RATES; i++) {
+		if (r->rate[i].is_known ||
+		    (!knows_files && needs_files((enum rate)i)))
+			continue;
+		if (r->mode == MODE_RUNS && needs_a_run((enum rate)i)) {
+			result_confess(r, "not measured: %s: it was not run so "
+			    "often", rate_names[i]);
+			continue;
+		}
+		if (r->mode == MODE_STEERED && r->job.workers == 0 &&
+		    needs_workers((enum rate)i)) {
+			result_confess(r, "not measured: %s: there are no workers "
+			    "that could be busy", rate_names[i]);
+			continue;
+		}
+		if (end != names)
+			end = stpcpy(end, ", ");
+		end = stpcpy(end, rate_names[i]);
+	}
+	if (end != names)
+		result_confess(r, "not measured: %s: %s", names, why[r->mode]);
 }
 
 void

@@ -13,8 +13,13 @@
 
 void summary_loaders(struct result *r, const struct facts *f);
 void summary_cuts(struct result *r, const struct measured_list *l);
+void summary_stolen(struct result *r, const struct measured_list *l);
+	/* What the host took meanwhile, if it is worth a word. */
 void summary_residency(struct result *r, const struct measured_list *l);
 	/* Files that were not where they should have been. */
+void summary_missing(struct result *r, bool knows_files);
+	/* Speeds that are not known, and why.  knows_files: else that was
+	 * confessed, and what needs them is no surprise. */
 void summary_ranks(struct result *r, const struct facts *f);
 	/* Those that did not say hello. */
 

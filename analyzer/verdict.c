@@ -83,6 +83,15 @@ settle(const struct figure *measured, double value)
 	return f;
 }
 
+static bool
+is_resident(const struct result *r)
+{
+	const struct figure *s = &r->rate[RATE_STORAGE];
+
+	return model_is_resident(r->job.resident, s->is_known ? s->value : 0,
+	    r->rate[RATE_ACTUAL].value);
+}
+
 void
 verdict_take_shares(struct result *r)
 {
@@ -91,8 +100,7 @@ verdict_take_shares(struct result *r)
 
 	take_inputs(in, r);
 	for (int s = 0; s < SHARES; s++) {
-		struct which w = { (enum share)s,
-		    r->job.resident >= RESIDENT_ALL };
+		struct which w = { (enum share)s, is_resident(r) };
 
 		share[s] = share_as_measured(&w, in);
 		value[s] = share[s].value;

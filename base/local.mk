@@ -33,6 +33,8 @@ libhost_la_SOURCES += \
 	%D%/progress.c %D%/progress.h \
 	%D%/say.c %D%/say.h \
 	%D%/list.c %D%/list.h \
+	%D%/median.c %D%/median.h \
+	%D%/shell.c %D%/shell.h \
 	%D%/stop.c %D%/stop.h \
 	%D%/outfile.c %D%/outfile.h \
 	%D%/json.c %D%/json.h \

@@ -203,14 +203,14 @@ set_profiled(struct job_env *e, unsigned *nr, const struct job_settings *s)
 static bool
 set_all(struct job_env *e, char *const base[], const struct job_settings *s)
 {
-	char *preload = job_env_preload(s->object,
+	char *preload = s->object == NULL ? NULL : job_env_preload(s->object,
 	    job_env_find(base, "LD_PRELOAD"));
 	char *python = s->hook == NULL ? NULL : job_env_python(s->hook,
 	    job_env_find(base, "PYTHONPATH"));
 	unsigned nr = 0;
 	bool ok;
 
-	ok = set(e, &nr, "LD_PRELOAD", preload) &&
+	ok = (s->object == NULL || set(e, &nr, "LD_PRELOAD", preload)) &&
 	    (s->hook == NULL || set(e, &nr, "PYTHONPATH", python)) &&
 	    (s->profile != NULL ? set_profiled(e, &nr, s) :
 	    set_shared(e, &nr, s));

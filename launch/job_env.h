@@ -19,7 +19,7 @@
 #define JOB_ENV_VARIABLES	6u
 
 struct job_settings {
-	const char	*object;	/* to preload */
+	const char	*object;	/* to preload; NULL: none */
 	const char	*data;		/* DESTALL_DATA; NULL: as it is */
 	const char	*cache;		/* DESTALL_CACHE; NULL: as it is */
 	uint64_t	job;		/* DESTALL_JOB */

@@ -45,7 +45,6 @@ struct emulate_epoch {
 	uint64_t	skipped;	/* that it was not */
 	uint64_t	elapsed_ns;
 	uint64_t	wait_ns;	/* of it, in ds_loader_next() */
-	uint64_t	first_ns;	/* of that, for the first batch */
 	uint64_t	cpu_ns;		/* of the whole process, meanwhile */
 };
 

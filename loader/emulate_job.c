@@ -238,8 +238,6 @@ train(struct emulate_job *j)
 
 	rc = ds_loader_next(j->loader, &b, &j->err);
 	j->now.wait_ns += clock_now_ns() - asked_ns;
-	if (j->now.samples == 0)
-		j->now.first_ns = j->now.wait_ns;
 	j->is_sample = rc < 0 && has_moved(j);
 	if (rc <= 0)
 		return rc;

@@ -45,9 +45,8 @@ make_epochs(const struct emulate_result *r)
 	for (size_t i = 0; i < r->nr_epochs; i++) {
 		const struct emulate_epoch *at = &r->epochs[i];
 
-		one = json_must(json_pack("{sI sf sf}",
+		one = json_must(json_pack("{sI sf}",
 		    "epoch", (json_int_t)at->epoch,
-		    "first_wait_seconds", seconds(at->first_ns),
 		    "cpu_seconds", seconds(at->cpu_ns)));
 		add(one, make_speed(at));
 		add(one, json_pack("{sI sb}",

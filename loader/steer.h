@@ -204,6 +204,8 @@ struct steer_read {
 };
 void steer_read(struct ds_loader *l, uint64_t nr, struct steer_read *r);
 	/* The first nr items, by as many threads as the loader has. */
+void steer_bring_in(struct ds_loader *l, uint64_t nr);
+	/* The same into memory, by more of them. */
 
 /* steer_alone.c */
 int steer_alone(struct ds_loader *l, struct ds_err *err);

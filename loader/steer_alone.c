@@ -37,6 +37,14 @@ set_makers(struct ds_loader *l, unsigned makers, struct ds_err *err)
 	    (unsigned)l->options.readers, err);
 }
 
+/* It counts among those that were made, for nobody. */
+static void
+put_made(struct ds_loader *l, struct batch *b)
+{
+	l->steer->samples += b->nr;
+	shelf_put(&l->shelf, b);
+}
+
 /* False: there is no memory for any. */
 static bool
 make_one(struct ds_loader *l, uint64_t ahead, uint64_t *samples)
@@ -50,9 +58,8 @@ make_one(struct ds_loader *l, uint64_t ahead, uint64_t *samples)
 		return false;
 	made = pipeline_take(&l->pipeline);
 	s->given++;
-	s->samples += made->nr;
 	*samples += made->nr;
-	shelf_put(&l->shelf, made);
+	put_made(l, made);
 	return true;
 }
 
@@ -106,9 +113,8 @@ time_one_ready(struct ds_loader *l)
 	if (loader_give_own(l, &here, AHEAD_ALL, &b, NULL) != 1)
 		return;
 	steer_tell(s, JOURNAL_READY, (const uint64_t[7]){ s->id, begin_ns,
-	    clock_now_ns() }, NULL);
-	s->samples += b->count;
-	shelf_put(&l->shelf, batch_of(b));
+	    clock_now_ns(), 1 }, NULL);
+	put_made(l, batch_of(b));
 }
 
 static void
@@ -116,12 +122,13 @@ time_ready(struct ds_loader *l)
 {
 	struct steer *s = l->steer;
 
-	s->block.batches += READY_BATCHES;
+	/* One more is opened when one is given, which is of handing it over. */
+	s->block.batches += READY_BATCHES + (uint32_t)l->options.prefetch;
 	(void)loader_open_ahead(l, l->options.prefetch, AHEAD_ALL, NULL);
 	for (unsigned i = 0; i < READY_BATCHES; i++)
 		time_one_ready(l);
 	while (l->pipeline.nr_batches > 0)
-		shelf_put(&l->shelf, pipeline_take(&l->pipeline));
+		put_made(l, pipeline_take(&l->pipeline));
 }
 
 int

@@ -62,10 +62,8 @@ evict_item(const struct ds_loader *l, uint64_t item)
 void
 steer_arrange(struct ds_loader *l, bool in_memory, uint64_t nr)
 {
-	struct steer_read r;
-
 	if (in_memory)
-		steer_read(l, nr, &r);
+		steer_bring_in(l, nr);
 	else
 		for (uint64_t i = 0; i < nr; i++)
 			evict_item(l, l->steer->set.items[i]);

@@ -161,7 +161,6 @@ do_set(struct ds_loader *l)
 	begin_block(l);
 	if (steer_fill_ring(l, &why) < 0)
 		fail(s, why.text);
-	s->samples = s->set.nr_items;
 	end_block(l, clock_now_ns());
 }
 

@@ -17,6 +17,9 @@
 #include "cache/data.h"
 #include "loader/loader.h"
 
+#define BRING_READERS	32u	/* storage may answer late */
+#define BRING_BYTES	((size_t)256 << 20)	/* of memory for them, about */
+
 struct reading {
 	struct ds_loader *l;
 	uint64_t	nr;
@@ -85,24 +88,42 @@ start_threads(struct reading *r, pthread_t *threads, unsigned most)
 	return nr;
 }
 
-void
-steer_read(struct ds_loader *l, uint64_t nr, struct steer_read *out)
+static void
+read_by(struct reading *r, unsigned most, struct steer_read *out)
 {
-	unsigned most = l->pipeline.nr_makers + l->pipeline.nr_readers;
 	pthread_t *threads = calloc(most, sizeof *threads);
-	struct reading r = { .l = l, .nr = nr,
-	    .largest = find_largest(l, nr) };
 	unsigned started;
 
 	out->begin_ns = clock_now_ns();
-	started = threads != NULL ? start_threads(&r, threads, most) : 0;
+	started = threads != NULL ? start_threads(r, threads, most) : 0;
 	if (started == 0)
-		(void)run_reading(&r);
+		(void)run_reading(r);
 	for (unsigned i = 0; i < started; i++)
 		must(pthread_join(threads[i], NULL) == 0);
 	out->end_ns = clock_now_ns();
 	out->readers = started > 0 ? started : 1;
-	out->files = atomic_load_explicit(&r.files, memory_order_relaxed);
-	out->bytes = atomic_load_explicit(&r.bytes, memory_order_relaxed);
+	out->files = atomic_load_explicit(&r->files, memory_order_relaxed);
+	out->bytes = atomic_load_explicit(&r->bytes, memory_order_relaxed);
 	free(threads);
+}
+
+void
+steer_read(struct ds_loader *l, uint64_t nr, struct steer_read *out)
+{
+	struct reading r = { .l = l, .nr = nr,
+	    .largest = find_largest(l, nr) };
+
+	read_by(&r, l->pipeline.nr_makers + l->pipeline.nr_readers, out);
+}
+
+void
+steer_bring_in(struct ds_loader *l, uint64_t nr)
+{
+	struct reading r = { .l = l, .nr = nr,
+	    .largest = find_largest(l, nr) };
+	size_t most = BRING_BYTES / r.largest + 1;
+	struct steer_read none;
+
+	read_by(&r, most < BRING_READERS ? (unsigned)most : BRING_READERS,
+	    &none);
 }

@@ -140,19 +140,29 @@ keep_master(struct ds_loader *l, struct batch *b, uint32_t most)
 	r->masters[r->nr_masters++] = b;
 }
 
-/* All of the set is made once: what a first time costs is behind then. */
+static struct batch *
+take_made(struct ds_loader *l)
+{
+	struct batch *b = pipeline_take(&l->pipeline);
+
+	l->steer->samples += b->nr;
+	return b;
+}
+
 static void
 make_masters(struct ds_loader *l, uint32_t most)
 {
 	struct steer *s = l->steer;
 
-	while (s->given < s->set.nr) {
+	while (s->given < s->set.nr && s->ring.nr_masters < most) {
 		if (loader_open_ahead(l, l->options.prefetch + 1, AHEAD_ALL,
 		    NULL) < 0 && l->pipeline.nr_batches == 0)
 			return;
 		s->given++;
-		keep_master(l, pipeline_take(&l->pipeline), most);
+		keep_master(l, take_made(l), most);
 	}
+	while (l->pipeline.nr_batches > 0)
+		shelf_put(&l->shelf, take_made(l));
 }
 
 /* As many as there is memory for. */
@@ -170,6 +180,28 @@ make_copies(struct ds_loader *l, uint32_t most)
 		b->lease = &ring_mark;
 		b->first = r->nr;
 		r->copies[r->nr++].batch = b;
+	}
+}
+
+/* The ring has taken the memory that the loader had in use, and to use new memory
+ * takes a processor's time, half as much as making a picture: no block is to pay
+ * for it. */
+static void
+restock(struct shelf *shelf)
+{
+	struct batch *taken = NULL, *b;
+
+	for (unsigned i = 0; i < shelf->most; i++) {
+		b = shelf_take(shelf);
+		if (b == NULL)
+			break;
+		memset(b->memory, 0, b->bytes);
+		b->next = taken;
+		taken = b;
+	}
+	while ((b = taken) != NULL) {
+		taken = b->next;
+		shelf_put(shelf, b);
 	}
 }
 
@@ -192,6 +224,7 @@ steer_fill_ring(struct ds_loader *l, struct ds_err *err)
 	}
 	make_masters(l, nr < most ? nr : most);
 	make_copies(l, most);
+	restock(&l->shelf);
 	if (r->nr < most)
 		steer_note(l->steer, "%u batches are replayed instead of %u",
 		    r->nr, most);

@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -241,6 +242,20 @@ block_signals(sigset_t *before)
 	must(pthread_sigmask(SIG_SETMASK, &most, before) == 0);
 }
 
+/* The job's thread wakes them when it takes a batch, and would be off its core for
+ * milliseconds then: threads of this policy take their turn, and no core from
+ * others at once.  Whoever has chosen a policy for the job keeps it. */
+static void
+give_way(pthread_t thread)
+{
+	struct sched_param none = { 0 }, now;
+	int policy;
+
+	if (pthread_getschedparam(thread, &policy, &now) == 0 &&
+	    policy == SCHED_OTHER)
+		(void)pthread_setschedparam(thread, SCHED_BATCH, &none);
+}
+
 /* As many as the system gives; why there are no more. */
 static int
 start_threads(struct worker *w, unsigned most, const char *what,
@@ -253,6 +268,7 @@ start_threads(struct worker *w, unsigned most, const char *what,
 		rc = pthread_create(&w[*nr].thread, NULL, run, &w[*nr]);
 		if (rc != 0)
 			return rc;
+		give_way(w[*nr].thread);
 		(void)snprintf(name, sizeof name, "destall %s %u", what, *nr);
 		name[THREAD_NAME] = '\0';
 		(void)pthread_setname_np(w[*nr].thread, name);

@@ -54,8 +54,10 @@ enum journal_kind {
 			 * JOURNAL_ALL_WORKERS: making and fetching, by the clock,
 			 * of all threads */
 	JOURNAL_READY,	/* a batch that was there already was taken, and let go,
-			 * while workers had nothing to do: block, begin, end */
-	JOURNAL_BLOCK,	/* begins: block, kind, time */
+			 * while workers had nothing to do: block, begin, end,
+			 * batches that were received meanwhile */
+	JOURNAL_BLOCK,	/* begins: block, kind, time, of a processor until then (0: not
+			 * told) */
 	JOURNAL_BLOCK_END, /* block, kind, time, batches, samples, 1 if a device works on
 			 * while the job asks for the next batch */
 	JOURNAL_SET,	/* batches, samples, files, bytes, samples whose files are
@@ -67,9 +69,10 @@ enum journal_kind {
 	JOURNAL_ALONE,	/* the loader alone: block, begin, end, samples, workers, of
 			 * a processor in the main process, batches */
 	JOURNAL_OTHER,	/* another loader was iterated: begin, end, batches, samples */
-	JOURNAL_STORAGE, /* bytes that this process has read from storage: block,
-			 * bytes, begin, end; of the native loader also what the
-			 * process has used of processors meanwhile */
+	JOURNAL_STORAGE, /* bytes that were read from storage for this process:
+			 * block, bytes, begin, end; of the native loader also
+			 * what the process has used of processors meanwhile; of
+			 * a worker (end 0): all until the block began */
 	JOURNAL_LIVE,	/* not steered: batches of about a second: begin, end,
 			 * batches, samples, in calls that waited, in calls that
 			 * found a batch, how many did */
@@ -80,6 +83,7 @@ enum journal_kind {
 	JOURNAL_NOTE,	/* text: a confession */
 	JOURNAL_EPOCH,	/* time: the end of an epoch was reached; batches */
 	JOURNAL_LEFT,	/* time, why: enum journal_left */
+	JOURNAL_MARK,	/* a step that a program tells by ds_step(): time, samples */
 	JOURNAL_KINDS
 };
 

@@ -4,5 +4,6 @@ libguest_la_SOURCES += \
 	%D%/schedule.h \
 	%D%/journal.h \
 	%D%/session.c %D%/session.h \
+	%D%/step.c \
 	%D%/resident.c %D%/resident.h
 # end of libguest_la_SOURCES

@@ -6,7 +6,7 @@
 #     base <- launch <- loader, analyzer: starting jobs
 #     base <- probe <- preload, loader, analyzer: what passes between a job and its profiler
 #
-# Everyone may include destall.h; the analyzer reaches the data side through it.
+# Everyone may include destall.h.
 . "${top_srcdir:?run by make check}/tests/lib.sh"
 
 allowed() {

@@ -96,23 +96,28 @@ echo '{"verdict":{"bottleneck":"prep"},"cpu_ms_per_sample":null,"intervals":{},
     "seconds":50,"startup_seconds":2,"measured_seconds":45,"starts":1,'"$(figures 800 400)}" \
     > said.json
 export BENCH_PYTHON="$python" top_builddir="$PWD/fake"
-run "$PYTHON" "$bench/truth" --quick
-expect_status 0
-expect_out '^prep \(sleeps alone: judged raw\)$'
-expect_out '^    G .* 800 .* 0/0  1 %: '
-expect_out '^    bottleneck prep: named prep; time 1.07 times the blocks, 1 starts'
 run "$PYTHON" "$bench/truth" --quick --json -o truth.json
 expect_status 0
 expect_no_out
 run "$PYTHON" -m json.tool truth.json
 expect_out '"share.compute": '
+# The round of before, and the same twice.
+run "$PYTHON" "$bench/truth" --quick --rounds 0 --with truth.json
+expect_status 0
+expect_out '^prep \(sleeps alone: judged raw\)$'
+expect_out '^    G .* 800 .* 0/0  1 %: '
+expect_out '^    bottleneck prep: named prep; time 1.07 times the blocks, 1 starts'
+run "$PYTHON" "$bench/truth" --quick --rounds 0 --with truth.json --with truth.json
+expect_out ' 2 rounds, '
+expect_out '^    bottleneck prep: named prep, prep; '
 run "$PYTHON" "$bench/truth" --quick --only nothing
 expect_status 1
 expect_err '^truth: --only: no such job; --list names them$'
 
 run "$PYTHON" "$bench/live" --quick --rounds 1 --warmup 0
 expect_status 0
-expect_out '^  --live: [-+0-9.]+ % \[.*goal 1 %: (met|MISSED)\)$'
+for of in median mean; do expect_out "^  --live: [-+0-9.]+ % \\[.* of a step's time, $of of steps\$"; done
+expect_out '^  goal 1 % of the median, .*: (met|MISSED)$'
 expect_out '^  --live: true [-+0-9.]+ ms, cat [-+0-9.]+ ms: '
 
 # A build that has no profiler.

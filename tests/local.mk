@@ -124,9 +124,11 @@ unit_tests = \
 	%D%/unit_facts \
 	%D%/unit_marker \
 	%D%/unit_measure \
+	%D%/unit_residency \
 	%D%/unit_planner \
 	%D%/unit_interval \
 	%D%/unit_model \
+	%D%/unit_stolen \
 	%D%/unit_estimate \
 	%D%/unit_live \
 	%D%/unit_summary \
@@ -215,6 +217,8 @@ fullresult = %D%/harness/fullresult.c %D%/harness/fullresult.h
 told = %D%/harness/told.h
 %C%_unit_facts_SOURCES = %D%/unit_facts.c $(told)
 %C%_unit_measure_SOURCES = %D%/unit_measure.c $(told)
+%C%_unit_residency_SOURCES = %D%/unit_residency.c $(told)
+%C%_unit_stolen_SOURCES = %D%/unit_stolen.c $(told)
 %C%_unit_estimate_SOURCES = %D%/unit_estimate.c $(told)
 %C%_unit_live_SOURCES = %D%/unit_live.c $(told)
 %C%_unit_summary_SOURCES = %D%/unit_summary.c $(told)

@@ -35,7 +35,7 @@ cat > want <<'END'
 6 7 0 32
 7 8 0 32
 8 9 4 32
-9 9 4 80
+9 9 4 96
 END
 diff want got || fail "other blocks"
 expect_records 10 BLOCK
@@ -70,7 +70,7 @@ expect_records 2 READ "\$6 == 32 && \$7 == $bytes && \$8 == 32 && \$9 >= 5 && \$
 expect_records 1 ALONE '$3 == 8 && $6 == 24 && $7 == 1 && $8 > 0 && $9 == 3'
 expect_records 1 ALONE '$3 == 9 && $6 == 24 && $7 >= 1'
 # Behind it six that are there already, by the job's own number of makers only.
-expect_records 6 READY '$3 == 9 && $5 >= $4'
+expect_records 6 READY '$3 == 9 && $5 >= $4 && $6 == 1'
 expect_records 6 READY
 # Makers worked where they should, and nowhere else.
 for block in 0 1 3 4 5 8 9; do

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# `destall profile` of two ranks that wait for one another in each step: started by
-# torchrun, and by torch.multiprocessing.
+# `destall profile` of two ranks of DistributedDataParallel, which wait for one another in
+# each step: started by torchrun, and by torch.multiprocessing.
 . "${top_srcdir:?run by make check}/tests/lib.sh"
 . "$top_srcdir/tests/profiled.sh"
 need_torch

@@ -28,7 +28,7 @@ expect_nothing_saved "short epochs"
 expect_result 'doc["starts"] > 1' 'verdict["sentence"]'
 
 # One whose length nobody knows: it ends within a block.
-profile_options="--for 3s"
+profile_options="--for 8s"
 profile_job --iterable --batches 24 --saves --prep 5 --step 20
 expect_status 0
 expect_nothing_saved "the end of a stream"

@@ -59,9 +59,14 @@ if [ -x $torch_python ]; then
 	expect_status 5
 	expect_out '^here$'
 	expect_one_line 'profile: the program has used no PyTorch data loader'
-	profile -- $torch_python -I -c 'raise SystemExit(5)'
-	expect_status 5
-	expect_one_line 'profile: no data loader was seen: .*python -I'
+	for how in "$torch_python -I" "$torch_python -E" "$torch_python -S" "env -i $torch_python"; do
+		profile -- $how -c 'raise SystemExit(5)'
+		expect_status 5
+		expect_one_line 'profile: no data loader was seen: .*python -I'
+	done
+	profile --fail-if 'speed<1' -- $torch_python -I -c 'raise SystemExit(5)'
+	expect_status 1
+	expect_err 'speed'
 	# Ctrl-C, of what is not measured.
 	rm -f reached
 	run $torch_python "$top_srcdir/tests/python/profile_group.py" reached SIGINT \
@@ -102,7 +107,8 @@ profile --for 6s --step-marker stdout:step --step-samples 4 -- sh steps.sh
 [ "$status" -eq 0 ] || [ "$status" -eq 6 ] || fail "exit status $status"
 expect_out '^step 5$'
 expect_result 'doc["mode"] == "runs" and rate["actual"] > 1 and rate["ingest"] is None' \
-    'any("not known" in c for c in doc["confessions"])'
+    'any("not known" in c for c in doc["confessions"])' \
+    'any("ingest, ingest_busy, prep: of this program only steps" in c for c in doc["confessions"])'
 cat > steps.sh <<'SCRIPT'
 for i in 1 2 3 4 5 6 7 8 9; do
 	cat set/class*/*01.jpg > /dev/null
@@ -112,3 +118,40 @@ SCRIPT
 profile --for 6s --step-marker "file:$PWD/log" -- sh steps.sh
 expect_status 0
 expect_result 'doc["mode"] == "runs"'
+# By the C API, with its own samples; the speed of the watched one is told, too.
+profile --for 6s -- $(harness stepper) 60 4 10 set/class000/*
+[ "$status" -eq 0 ] || [ "$status" -eq 6 ] || fail "exit status $status"
+expect_result 'doc["mode"] == "runs" and 40 < rate["actual"] < 400' \
+    'rate["storage"] > 0 and doc["job"]["bytes_per_sample"] > 0'
+profile --live -- $(harness stepper) 60 4 10 set/class000/*
+expect_status 6
+expect_result 'doc["mode"] == "live" and 40 < rate["actual"] < 400'
+$(harness stepper) 2 4 1 set/class000/* || [ $? -eq 6 ] || fail "nobody is there to be told"
+# Ctrl-C ends what is measured, and not one run of three.
+if [ -x $torch_python ]; then
+	rm -f log
+	cat > steps.sh <<-'SCRIPT'
+	echo run >> runs
+	i=0
+	while [ $i -lt 2000 ]; do
+		cat set/class000/* > /dev/null
+		sleep 0.01
+		echo "step $i" >> log
+		[ $i -ne 20 ] || touch reached
+		i=$((i + 1))
+	done
+	SCRIPT
+	rm -f reached
+	run $torch_python "$top_srcdir/tests/python/profile_group.py" reached SIGINT \
+	    "$destall" profile --json result.json --step-marker "file:$PWD/log" -- sh steps.sh
+	expect_status 0
+	[ "$(wc -l < runs)" -eq 1 ] || fail "it was run again"
+	expect_result 'rate["actual"] > 1 and rate["loader_cold"] is None' \
+	    'any("loader_cold: it was not run so often" in c for c in doc["confessions"])'
+	# One that is only watched ends by the signal, and so do we.
+	rm -f log runs reached
+	run $torch_python "$top_srcdir/tests/python/profile_group.py" reached SIGINT \
+	    "$destall" profile --live --json result.json --step-marker "file:$PWD/log" -- sh steps.sh
+	expect_status 130
+	expect_result 'rate["actual"] > 1'
+fi

@@ -7,15 +7,20 @@ need_torch
 
 ls /dev/shm > shm.before
 
-# start OPTION...: a profile of the job in the background, up to its step --tell; the
-# number of the process that trains into $main.
+# start TIME OPTION...: a profile of the job in the background, for so long, up to its step
+# --tell; the number of the process that trains into $main.  A machine may be too slow for
+# that step, so those that are killed have time in plenty.
+plenty=120s
 start() {
 	rm -f reached result.json
-	"$destall" profile --for 6s --json result.json -- $torch_python "$job" --prep 4 --step 8 "$@" \
+	time=$1
+	shift
+	"$destall" profile --for "$time" --confidence 0.01% --json result.json -- \
+	    $torch_python "$job" --prep 4 --step 8 --batches 40000 "$@" \
 	    > "$work/out" 2> "$work/err" &
 	pid=$!
 	until [ -e reached ]; do
-		kill -0 $pid 2> /dev/null || fail "the job has ended"
+		kill -0 $pid 2> /dev/null || unsettled "the time was over before the step was reached"
 		sleep 0.05
 	done
 	main=$(pgrep -P $pid) || fail "the job is gone"
@@ -28,22 +33,31 @@ finish_job() {
 }
 
 # The job is killed.
-start --tell 120 --workers 1
+start $plenty --tell 120 --workers 1
 kill -KILL "$main"
 finish_job
 expect_status 137
 rm -rf "$TMPDIR"/pymp-*		# as it would without us
 expect_result 'rate["ingest"] > 100'
 
-# A worker is: PyTorch says so, and the job fails by itself.
-start --tell 40 --workers 2
+# A worker is: PyTorch says so, or finds a broken connection before, and the job fails by
+# itself.
+start $plenty --tell 40 --workers 2
 kill -KILL $(pgrep -P "$main" | head -n 1)
 finish_job
 expect_status 1
-expect_err 'DataLoader worker .* killed by signal'
+expect_err 'DataLoader worker .* killed by signal|Connection[A-Za-z]*Error|EOFError'
+
+# A worker stops for good: when the time is over, what was measured is told.
+start 20s --tell 120 --workers 2
+kill -STOP $(pgrep -P "$main" | head -n 1)
+finish_job
+expect_status 0
+rm -rf "$TMPDIR"/pymp-*		# of processes that were killed
+expect_result 'rate["ingest"] > 100'
 
 # It is stopped for a while: that is no step.
-start --tell 60 --workers 0
+start 8s --tell 60 --workers 0
 kill -STOP "$main"
 wait_stopped "$main"
 sleep 0.5
@@ -52,16 +66,17 @@ finish_job
 expect_status 0
 expect_result 'verdict["bottleneck"] == "prep"' '0.5 < share["prep"] < 0.8'
 
-# It raises.
-for workers in 0 2; do
-	profile --for 6s -- $torch_python "$job" --workers $workers --raise-at 100 --prep 2
+# It raises, while the set is chosen: a process that makes its 60th sample, or its 30th.
+for how in 0:60 2:30; do
+	profile --for 6s -- $torch_python "$job" --workers ${how%:*} --raise-at ${how#*:} --prep 2
 	expect_status 1
 	expect_err '^ValueError: '
 	expect_err 'sample [0-9]+ is bad'
+	expect_err 'the job ended before a block was measured'
 done
 
 # Nobody is there to measure: it leaves, and saves nothing.
-start --tell 60 --workers 2 --saves
+start $plenty --tell 60 --workers 2 --saves
 kill -KILL $pid
 status=0
 wait $pid 2> /dev/null || status=$?

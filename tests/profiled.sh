@@ -2,16 +2,34 @@
 # profiled.sh: what the tests of `destall profile` share, after lib.sh.
 #
 # Figures are of a machine that does other things, too: a test whose figures are off
-# is tried again, twice.  Whatever else fails has failed.
+# is tried again, four times.  Whatever else fails has failed.  Where the host of a
+# virtual machine took much of its processors' time in every one of them, figures are not
+# for us to judge, and the test is skipped.
+noisy_percent=4
+
+# Ticks since the start: taken by the host, and all but idle ones.
+processor_ticks() { awk '/^cpu / { print $9, $2 + $3 + $4 + $7 + $8 + $9; exit }' /proc/stat; }
+
+# stolen_percent TICKS: of what was wanted since then.
+stolen_percent() {
+	echo "$1 $(processor_ticks)" |
+	    awk '{ wanted = $4 - $2; print (wanted > 0 ? int(100 * ($3 - $1) / wanted) : 0) }'
+}
 
 if [ -z "${PROFILE_TRY-}" ]; then
-	for PROFILE_TRY in 1 2 3; do
+	is_noisy=true
+	for PROFILE_TRY in 1 2 3 4 5; do
 		export PROFILE_TRY
 		status=0
+		before=$(processor_ticks)
 		# Not below this one's: names of sockets must be short.
 		TMPDIR=$keep_tmp "$(readlink "/proc/$$/exe")" "$top_srcdir/tests/$test_name" || status=$?
 		[ $status -eq 75 ] || exit $status
+		stolen=$(stolen_percent "$before")
+		echo "try $PROFILE_TRY: the host took $stolen % of the processor time that was wanted"
+		[ "$stolen" -ge $noisy_percent ] || is_noisy=false
 	done
+	! $is_noisy || skip "figures were off five times, and the host took $noisy_percent % of the processors or more"
 	exit 1
 fi
 
@@ -22,8 +40,8 @@ unsettled() {
 	exit 75
 }
 
-# Debian's, wherever another Python stands first.
-torch_python=/usr/bin/python3
+# Debian's, wherever another Python stands first; tests/compat/run has one of its own.
+torch_python=${PROFILE_PYTHON:-/usr/bin/python3}
 job=$top_srcdir/tests/python/profile_job.py
 export PYTHONDONTWRITEBYTECODE=1
 

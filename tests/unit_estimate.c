@@ -9,6 +9,7 @@
 
 #include <string.h>
 
+#include "analyzer/chosen.h"
 #include "tests/harness/told.h"
 
 #define MANY	32u
@@ -32,9 +33,9 @@ add(enum block_kind kind, double rate)
 
 	assert_true(list.nr <= MANY);
 	*m = (struct measured){ .kind = kind, .number = (uint32_t)list.nr,
-	    .ranks = 1, .samples = 1000, .batches = 100,
+	    .ranks = 1, .samples = 1000,
 	    .s_per_sample = 1 / rate, .handover_s = -1, .resident = -1,
-	    .resident_after = -1 };
+	    .resident_after = -1, .from_storage = -1 };
 	return m;
 }
 
@@ -117,7 +118,15 @@ blocks_of_both_count_where_all_is_in_memory(void **state)
 	assert_near(result.rate[RATE_LOADER_CACHED].value, 150);
 	assert_near(result.rate[RATE_ACTUAL].value, 150);
 	assert_near(result.rate[RATE_LOADER_COLD].value, 10);
-	assert_near(estimate_resident(&list), 1);
+	assert_near(chosen_resident(&list), 1);
+	/* Some is not, and storage is fast, or it is not. */
+	blocks[1].resident = 0.9;
+	add(BLOCK_RAW_COLD, 10000);
+	estimate_rates(&result, &list, 2);
+	assert_near(result.rate[RATE_ACTUAL].value, 150);
+	blocks[3].s_per_sample = 1e-3;
+	estimate_rates(&result, &list, 2);
+	assert_near(result.rate[RATE_ACTUAL].value, 300);
 	told_fini();
 }
 
@@ -150,6 +159,72 @@ disturbed_blocks_count_if_there_are_no_others(void **state)
 	assert_int_equal(result.nr_confessions, 1);
 	assert_non_null(strstr(result.confessions[0],
 	    rate_names[RATE_ACTUAL]));
+	told_fini();
+}
+
+static void
+blocks_that_the_host_slowed_do_not_count(void **state)
+{
+	(void)state;
+	start(2);
+	/* Of their kind: what is usual for one is not for another. */
+	add(BLOCK_CACHED, 100)->stolen = 0.10;
+	add(BLOCK_CACHED, 102)->stolen = 0.12;
+	add(BLOCK_CACHED, 60)->stolen = 0.14;
+	add(BLOCK_REPLAY, 200);
+	add(BLOCK_REPLAY, 200);
+	add(BLOCK_REPLAY, 150)->stolen = 0.04;
+	add(BLOCK_REPLAY_BUSY, 10)->handover_s = 0.002;
+	add(BLOCK_REPLAY_BUSY, 10)->handover_s = 0.002;
+	add(BLOCK_REPLAY_BUSY, 10)->handover_s = 0.1;
+	blocks[list.nr - 1].stolen = 0.2;
+	estimate_rates(&result, &list, 2);
+	assert_near(result.rate[RATE_LOADER_CACHED].value,
+	    3 / (1 / 100.0 + 1 / 102.0 + 1 / 60.0));
+	assert_near(result.rate[RATE_INGEST].value, 200);
+	assert_near(result.handover_ms_per_batch.value, 2);
+	assert_int_equal(result.nr_confessions, 0);
+	told_fini();
+}
+
+static void
+blocks_whose_files_were_elsewhere_do_not_count(void **state)
+{
+	struct measured *m;
+
+	(void)state;
+	start(2);
+	for (int i = 0; i < 2; i++) {
+		m = add(BLOCK_CACHED, i == 0 ? 100 : 50);
+		m->has_files = true;
+		m->resident = 1;
+		m->resident_after = i == 0 ? 0.996 : 0.9;
+		m = add(BLOCK_RAW_COLD, i == 0 ? 30 : 60);
+		m->has_files = true;
+		m->resident = i == 0 ? 0.01 : 0.2;
+		m->resident_after = 1;
+	}
+	m = add(BLOCK_COLD, 20);	/* there is no other */
+	m->has_files = true;
+	m->resident = 0.5;
+	estimate_rates(&result, &list, 2);
+	assert_near(result.rate[RATE_LOADER_CACHED].value, 100);
+	assert_near(result.rate[RATE_STORAGE].value, 30);
+	assert_near(result.rate[RATE_LOADER_COLD].value, 20);
+	told_fini();
+}
+
+static void
+handing_over_is_never_quite_sure(void **state)
+{
+	(void)state;
+	start(2);
+	for (int i = 0; i < 20; i++)
+		add(BLOCK_REPLAY_BUSY, 10)->handover_s = 0.002;
+	estimate_rates(&result, &list, 2);
+	assert_near(result.handover_ms_per_batch.value, 2);
+	assert_near(result.handover_ms_per_batch.low, 1.8);
+	assert_near(result.handover_ms_per_batch.high, 2.2);
 	told_fini();
 }
 
@@ -287,6 +362,9 @@ UNIT_MAIN(
 	UNIT(blocks_of_both_count_where_all_is_in_memory),
 	UNIT(processors_are_those_of_the_whole_job),
 	UNIT(disturbed_blocks_count_if_there_are_no_others),
+	UNIT(blocks_that_the_host_slowed_do_not_count),
+	UNIT(blocks_whose_files_were_elsewhere_do_not_count),
+	UNIT(handing_over_is_never_quite_sure),
 	UNIT(handing_over_is_nothing_without_workers),
 	UNIT(the_job_is_what_models_need),
 	UNIT(workers_are_told_apart),

@@ -175,6 +175,21 @@ no_environment_at_all(void **state)
 }
 
 static void
+without_an_object_nothing_is_preloaded(void **state)
+{
+	static const struct job_settings s = { .profile = "/session" };
+	char preload[] = "LD_PRELOAD=/theirs.so";
+	char *const base[] = { preload, NULL };
+	struct job_env e;
+
+	(void)state;
+	assert_int_equal(job_env_init(&e, base, &s, NULL), 0);
+	assert_string_equal(show(e.list), "LD_PRELOAD=/theirs.so|DESTALL=0|"
+	    "DESTALL_PROFILE=/session");
+	job_env_fini(&e);
+}
+
+static void
 finds_the_first(void **state)
 {
 	char a[] = "AB=1", b[] = "A=2", c[] = "A=3", d[] = "A";
@@ -191,4 +206,5 @@ UNIT_MAIN(
 	UNIT(the_hook_is_first_and_once),
 	UNIT(only_these_variables_differ),
 	UNIT(no_environment_at_all),
+	UNIT(without_an_object_nothing_is_preloaded),
 	UNIT(finds_the_first))

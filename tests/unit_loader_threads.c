@@ -14,6 +14,7 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/resource.h>
 
 #include "tests/harness/heap.h"
@@ -180,10 +181,12 @@ look_at_thread(const char *tid, struct seen *seen)
 	} while (ours && (blocked & own) != 0 && sched_yield() == 0);
 	assert_true(!ours || ((blocked >> (SIGINT - 1) & 1) == 1 &&
 	    (blocked >> (SIGCHLD - 1) & 1) == 1));
+	assert_int_equal(sched_getscheduler(atoi(tid)),
+	    ours ? SCHED_BATCH : SCHED_OTHER);
 }
 
 static void
-its_threads_are_named_and_take_no_signals(void **state)
+its_threads_are_named_take_no_signals_and_give_way(void **state)
 {
 	struct seen seen = { 0, 0 };
 	struct ds_batch *b;
@@ -235,5 +238,5 @@ UNIT_MAIN(
     THREADS_UNIT(many_small_batches_change_nothing),
     THREADS_UNIT(it_can_be_closed_at_any_time),
     THREADS_UNIT(several_threads_may_take_batches),
-    THREADS_UNIT(its_threads_are_named_and_take_no_signals),
+    THREADS_UNIT(its_threads_are_named_take_no_signals_and_give_way),
     THREADS_UNIT(it_does_with_the_threads_it_gets))

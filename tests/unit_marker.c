@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/io.h"
+#include "base/clock.h"
 #include "tests/harness/folder.h"
 #include "tests/harness/unit.h"
 
@@ -298,7 +299,37 @@ rates_leave_out_the_start(void **state)
 	assert_false(marker_rate(&by_hand, 32).is_known);
 }
 
+static void
+steps_that_are_told_are_not_believed(void **state)
+{
+	uint64_t now_ns = clock_now_ns();
+	struct marker own;
+
+	(void)state;
+	assert_int_equal(marker_open(&own, &(struct marker_choice){ 0 }, NULL), 0);
+	assert_true(marker_step_samples(&own, 3) == 3);
+	marker_note(&own, now_ns - 100, 8);
+	marker_note(&own, now_ns - 50, 16);
+	marker_note(&own, now_ns - 10, UINT64_MAX);
+	assert_int_equal(own.nr, 2);
+	assert_true(marker_step_samples(&own, 3) == 12);
+	marker_note(&own, 7, 12);			/* before the last */
+	marker_note(&own, UINT64_MAX, 12);	/* not yet */
+	assert_int_equal(own.nr, 4);
+	assert_true(own.steps[2] >= now_ns && own.steps[3] >= own.steps[2]);
+	assert_true(own.steps[3] <= clock_now_ns());
+	marker_close(&own);
+
+	/* The user has chosen another. */
+	assert_int_equal(marker_open(&own, &(struct marker_choice){
+	    .kind = MARKER_FILE, .text = "/nosuch" }, NULL), 0);
+	marker_note(&own, now_ns, 8);
+	assert_int_equal(own.nr, 0);
+	marker_close(&own);
+}
+
 UNIT_MAIN_WITH(open_folder, close_folder,
+	UNIT(steps_that_are_told_are_not_believed),
 	UNIT(choices_are_parsed),
 	UNIT(without_a_marker_nothing_is_done),
 	UNIT(lines_are_counted_and_passed_on),

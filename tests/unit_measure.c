@@ -51,7 +51,6 @@ replayed_is_the_jobs_own_time(void **state)
 	assert_int_equal(m->number, 4);
 	assert_near(m->s_per_sample, 0.002);
 	assert_near(m->samples, 120);
-	assert_near(m->batches, 12);
 	assert_false(m->is_disturbed);
 	assert_int_equal(m->begin_ns, 1000 * MS);
 	assert_int_equal(m->end_ns, (1000 + 12 * 27) * MS);
@@ -94,7 +93,8 @@ processor_time_of_steps_is_told(void **state)
 	end();
 }
 
-/* From the W-th batch given to the last: filling the pipeline is left out. */
+/* From the W-th batch given: filling the pipeline is left out.  A block that has no
+ * more than two bunches and what is ahead counts to its end. */
 static void
 made_by_workers_counts_from_the_wth(void **state)
 {
@@ -110,7 +110,118 @@ made_by_workers_counts_from_the_wth(void **state)
 	tell_end(0, 0, BLOCK_CACHED, 2600);
 	assert_near(only()->s_per_sample, 0.6 / 60);
 	assert_near(list.list[0].samples, 60);
-	assert_near(list.list[0].batches, 6);
+	end();
+}
+
+/* The last ones are made while others have nothing to do any more. */
+static void
+made_by_workers_ends_with_all_at_work(void **state)
+{
+	uint64_t at = 1000;
+
+	(void)state;
+	start();
+	tell_rank(0, 3, 0, 1);
+	tell_begin(0, 0, BLOCK_CACHED, at);
+	for (unsigned i = 0; i < 15; i++, at += i < 9 ? 100 : 20)
+		tell_step(0, 0, i, at - 2, at);
+	tell_end(0, 0, BLOCK_CACHED, at);
+	assert_near(only()->s_per_sample, 0.1 / 10);	/* 6 ahead */
+	assert_near(list.list[0].samples, 60);
+	end();
+}
+
+/* Two workers that begin together; one of them takes longer once, and is half a
+ * batch behind from then on. */
+static void
+tell_work(uint64_t block)
+{
+	uint64_t begin = 1000, end;
+
+	for (unsigned i = 0; i < 10; i++) {
+		TELL(1, JOURNAL_MADE, 1, block, 1, (1000 + 100 * i) * MS,
+		    (1100 + 100 * i) * MS, 10);
+		end = begin + (i == 1 ? 150 : 100);
+		TELL(2, JOURNAL_MADE, 1, block, 2, begin * MS, end * MS, 10);
+		begin = end;
+	}
+}
+
+/* And what was given of it, by a job that waits for each so long. */
+static void
+tell_given(uint64_t wait)
+{
+	uint64_t at;
+
+	tell_begin(0, 0, BLOCK_CACHED, 1000);
+	for (unsigned i = 0; i < 20; i++) {
+		at = 1100 + i / 2 * 100 + (i > 2 && i % 2 == 1 ? 50 : 0);
+		tell_step(0, 0, i, at - (i % 5 == 0 ? 1 : wait), at);
+	}
+	tell_end(0, 0, BLOCK_CACHED, 2100);
+}
+
+static void
+what_workers_made_counts_where_they_decide(void **state)
+{
+	(void)state;
+	start();
+	tell_rank(0, 2, 0, 1);
+	tell_work(0);
+	tell_given(30);
+	/* From 1100 to 1950, when the last was begun: 8.5 and 8 batches. */
+	assert_near(only()->s_per_sample, 0.850 / 165);
+	assert_near(list.list[0].samples, 165);
+	end();
+}
+
+static void
+what_was_given_counts_where_the_job_decides(void **state)
+{
+	(void)state;
+	start();
+	tell_rank(0, 2, 0, 1);
+	tell_work(0);
+	tell_given(2);
+	assert_near(only()->s_per_sample, 0.750 / 140);
+	end();
+	/* Or where some of them have nothing to do. */
+	start();
+	tell_rank(0, 3, 0, 1);
+	tell_work(0);
+	tell_given(30);
+	assert_near(only()->s_per_sample, 0.550 / 110);
+	end();
+}
+
+static void
+what_workers_made_alone_counts(void **state)
+{
+	(void)state;
+	start();
+	tell_rank(0, 2, 0, 1);
+	tell_work(4);
+	TELL(0, JOURNAL_ALONE, 1, 4, 1100 * MS, 1850 * MS, 140, 2, 0, 14);
+	tell_end(0, 4, BLOCK_ALONE, 2100);
+	assert_near(only()->s_per_sample, 0.850 / 165);
+	end();
+}
+
+static void
+threads_of_a_pipeline_are_at_work_to_the_last(void **state)
+{
+	uint64_t at = 1000;
+
+	(void)state;
+	start();
+	TELL(0, JOURNAL_HELLO, 0, ROLE_NATIVE, 100, 1, 0, 1, 0);
+	TELL(0, JOURNAL_LOADER, 1, 10, 3, 2, 0, 0, LOADER_PIPELINED);
+	TELL(0, JOURNAL_TRAINS, 1, 0);
+	tell_begin(0, 0, BLOCK_CACHED, at);
+	for (unsigned i = 0; i < 15; i++, at += 100)
+		tell_step(0, 0, i, at - 2, at);
+	tell_end(0, 0, BLOCK_CACHED, at);
+	assert_near(only()->samples, 120);
 	end();
 }
 
@@ -122,7 +233,22 @@ made_without_workers_counts_all(void **state)
 	tell_rank(0, 0, 0, 1);
 	tell_block(0, 0, BLOCK_ACTUAL, 500, 8, 5, 15);
 	assert_near(only()->s_per_sample, 0.002);
-	assert_near(list.list[0].batches, 8);
+	assert_near(list.list[0].samples, 80);
+	end();
+}
+
+/* The first is asked for before files are arranged, and the block begins after it. */
+static void
+arranging_files_is_no_part_of_it(void **state)
+{
+	(void)state;
+	start();
+	tell_rank(0, 0, 0, 1);
+	tell_step(0, 0, 0, 100, 520);
+	tell_begin(0, 0, BLOCK_COLD, 500);
+	tell_step(0, 0, 1, 525, 545);
+	tell_end(0, 0, BLOCK_COLD, 550);
+	assert_near(only()->s_per_sample, 0.050 / 20);
 	end();
 }
 
@@ -138,7 +264,24 @@ less_than_the_first_bunch_is_nothing(void **state)
 	tell_end(0, 3, BLOCK_END, 2000);
 	tell_block(0, 4, BLOCK_COLD, 2500, 5, 5, 5);
 	assert_int_equal(only()->number, 4);
-	assert_near(list.list[0].batches, 1);
+	assert_near(list.list[0].samples, 10);
+	end();
+}
+
+/* Some receive what others find there; some are delayed. */
+static void
+handing_over_is_that_of_a_batch(void **state)
+{
+	(void)state;
+	start();
+	tell_rank(0, 2, 0, 1);
+	TELL(0, JOURNAL_READY, 1, 6, 10 * MS, 12 * MS, 1);
+	TELL(0, JOURNAL_READY, 1, 6, 20 * MS, 29 * MS, 2);
+	TELL(0, JOURNAL_READY, 1, 6, 30 * MS, 30 * MS, 0);
+	TELL(0, JOURNAL_READY, 1, 6, 40 * MS, 43 * MS, 1);
+	TELL(0, JOURNAL_READY, 1, 6, 50 * MS, 90 * MS, 1);
+	tell_block(0, 6, BLOCK_REPLAY_BUSY, 1000, 6, 10, 10);
+	assert_near(only()->handover_s, 0.003);
 	end();
 }
 
@@ -177,7 +320,7 @@ another_loader_is_cut_out_of_what_is_replayed(void **state)
 	tell_step(0, 0, 4, 1100, 1100);			/* 40 instead of 20 */
 	tell_end(0, 0, BLOCK_REPLAY, 1120);
 	assert_near(only()->s_per_sample, 0.002);
-	assert_near(list.list[0].batches, 4);
+	assert_near(list.list[0].samples, 40);
 	assert_false(list.list[0].is_disturbed);
 	assert_int_equal(list.nr_other, 1);
 	assert_near(list.other_s, 0.02);
@@ -311,9 +454,9 @@ workers_tell_of_their_time(void **state)
 		    140 * MS, 10, 25 * MS, 5 * MS);
 		TELL(1, JOURNAL_MADE, 1, 7, 1, 0, 900 * MS, 10, 900 * MS, 0);
 	}
-	TELL(0, JOURNAL_READY, 1, 6, 10 * MS, 11 * MS);
-	TELL(0, JOURNAL_READY, 1, 6, 20 * MS, 22 * MS);
-	TELL(0, JOURNAL_READY, 1, 6, 30 * MS, 39 * MS);
+	TELL(0, JOURNAL_READY, 1, 6, 10 * MS, 11 * MS, 0);
+	TELL(0, JOURNAL_READY, 1, 6, 20 * MS, 22 * MS, 4);
+	TELL(0, JOURNAL_READY, 1, 6, 30 * MS, 39 * MS, 0);
 	TELL(0, JOURNAL_PAGES, 1, 6, 0, 100, 10, 20);
 	TELL(1, JOURNAL_PAGES, 1, 6, 0, 100, 30, 0);
 	TELL(0, JOURNAL_PAGES, 1, 6, 1, 50, 50, 0);
@@ -321,7 +464,7 @@ workers_tell_of_their_time(void **state)
 	m = only();
 	assert_near(m->worker_s, 0.004);
 	assert_near(m->cpu_s, 0.0025);
-	assert_near(m->handover_s, 0.004);
+	assert_near(m->handover_s, 0.003);
 	assert_near(m->resident, 40.0 / 180);
 	assert_near(m->resident_after, 1);
 	assert_true(m->has_files);
@@ -373,6 +516,10 @@ processors_of_a_job_with_workers(void **state)
 	tell_end(0, 3, BLOCK_ALONE, 2000);
 	assert_near(only()->cpu_s, 0.0025);
 	assert_near(list.list[0].all_cpu_s, 0.003);
+	/* Batches that do not count are of the block, too. */
+	assert_int_equal(list.list[0].begin_ns, 100 * MS);
+	assert_int_equal(list.list[0].end_ns, 2000 * MS);
+	assert_near(list.list[0].s_per_sample, 0.1);
 	end();
 }
 
@@ -409,6 +556,11 @@ plain_batches_tell_how_fast_it_is(void **state)
 	assert_near(measure_plain(&facts, &samples, &step_s), 0.003);
 	assert_near(samples, 40);
 	assert_near(step_s, 0.02);
+	/* Batches of workers come in bunches, and each takes 200 ms. */
+	for (unsigned i = 0; i < 2; i++)
+		TELL(1, JOURNAL_MADE, 1, JOURNAL_NO_BLOCK, 1 + i, 0, 200 * MS,
+		    10, 0, 0);
+	assert_near(measure_plain(&facts, &samples, &step_s), 0.01);
 	end();
 }
 
@@ -417,8 +569,15 @@ UNIT_MAIN(
 	UNIT(a_device_is_waited_for_at_the_end),
 	UNIT(processor_time_of_steps_is_told),
 	UNIT(made_by_workers_counts_from_the_wth),
+	UNIT(made_by_workers_ends_with_all_at_work),
+	UNIT(what_workers_made_counts_where_they_decide),
+	UNIT(what_was_given_counts_where_the_job_decides),
+	UNIT(what_workers_made_alone_counts),
+	UNIT(threads_of_a_pipeline_are_at_work_to_the_last),
 	UNIT(made_without_workers_counts_all),
+	UNIT(arranging_files_is_no_part_of_it),
 	UNIT(less_than_the_first_bunch_is_nothing),
+	UNIT(handing_over_is_that_of_a_batch),
 	UNIT(a_block_counts_once_it_has_ended),
 	UNIT(another_loader_is_cut_out_of_what_is_replayed),
 	UNIT(outliers_are_cut_out_of_what_is_replayed),

@@ -547,6 +547,19 @@ an_empty_result_is_not_known(void **state)
 	result_fini(&r);
 }
 
+static void
+what_is_missing_from_memory_may_cost_nothing(void **state)
+{
+	(void)state;
+	assert_true(model_is_resident(1, 0, 100));
+	assert_true(model_is_resident(0.995, 0, 100));
+	assert_false(model_is_resident(0.99, 0, 100));
+	/* A tenth of 100 samples, of 2000 a second: 0.5 %. */
+	assert_true(model_is_resident(0.9, 2001, 100));
+	assert_false(model_is_resident(0.9, 1999, 100));
+	assert_false(model_is_resident(-1, 1e9, 100));
+}
+
 UNIT_MAIN(
 	UNIT(fetch_rate_is_mixed_by_time),
 	UNIT(serial_workers_fetch_and_then_prepare),
@@ -565,5 +578,6 @@ UNIT_MAIN(
 	UNIT(storage_needed_gives_the_speed),
 	UNIT(shares_are_as_measured_and_sum_to_one),
 	UNIT(noise_is_settled),
+	UNIT(what_is_missing_from_memory_may_cost_nothing),
 	UNIT(a_result_is_a_job_of_one_rank),
 	UNIT(an_empty_result_is_not_known))

@@ -96,6 +96,7 @@ draw(struct rng *rng)
 		    (1 + rng_below(rng, 14))),
 		.cores = 1 + rng_below(rng, 65),
 		.is_iterable = rng_below(rng, 2) == 0,
+		.is_pipelined = rng_below(rng, 4) == 0,
 		.knows_files = rng_below(rng, 2) == 0,
 		.batch_s = times[rng_below(rng, 7)],
 		.step_s = times[rng_below(rng, 7)],
@@ -217,23 +218,32 @@ static void
 blocks_take_about_a_second(void **state)
 {
 	struct measured m = { .kind = BLOCK_CACHED, .s_per_sample = 0.1 / 16,
-	    .samples = 160, .batches = 10, .ranks = 1 };
+	    .samples = 160, .ranks = 1 };
 	struct measured_list l = { .list = &m, .nr = 1 };
 	struct planner_job j = make(2, 0);
 
 	(void)state;
-	/* 50 batches are a second, and a bunch that does not count. */
-	assert_int_equal(length_of(&j, &none, BLOCK_CACHED), 52);
+	/* 50 batches are a second; a bunch before them, and two behind them, do
+	 * not count. */
+	assert_int_equal(length_of(&j, &none, BLOCK_CACHED), 56);
 	/* It was slower than the job as it is: 10 are. */
-	assert_int_equal(length_of(&j, &l, BLOCK_CACHED), 12);
-	assert_int_equal(length_of(&j, &l, BLOCK_ACTUAL), 52);
+	assert_int_equal(length_of(&j, &l, BLOCK_CACHED), 16);
+	assert_int_equal(length_of(&j, &l, BLOCK_ACTUAL), 56);
 	/* Of four ranks, each of which takes as long. */
 	m.ranks = 4;
 	m.s_per_sample /= 4;
-	assert_int_equal(length_of(&j, &l, BLOCK_CACHED), 12);
+	assert_int_equal(length_of(&j, &l, BLOCK_CACHED), 16);
 	/* Steps of 10 ms, for 0.6 s. */
 	assert_int_equal(length_of(&j, &none, BLOCK_REPLAY), 60);
-	assert_int_equal(length_of(&j, &none, BLOCK_SET), 102);
+	assert_int_equal(length_of(&j, &none, BLOCK_SET), 106);
+	/* Threads of one pipeline have none behind. */
+	j.is_pipelined = true;
+	assert_int_equal(length_of(&j, &none, BLOCK_CACHED), 52);
+	/* Nor are there more behind than those that count. */
+	j = make(8, 0);
+	j.prefetch = 16;
+	j.batch_s = 0.05;
+	assert_int_equal(length_of(&j, &none, BLOCK_CACHED), 32);
 }
 
 /* So that there are several of each kind. */
@@ -244,13 +254,13 @@ blocks_of_a_short_profile_are_short(void **state)
 
 	(void)state;
 	j.for_s = 40;
-	assert_int_equal(length_of(&j, &none, BLOCK_CACHED), 52);
+	assert_int_equal(length_of(&j, &none, BLOCK_CACHED), 56);
 	j.for_s = 20;
-	assert_int_equal(length_of(&j, &none, BLOCK_CACHED), 28);
-	assert_int_equal(length_of(&j, &none, BLOCK_SET), 52);
+	assert_int_equal(length_of(&j, &none, BLOCK_CACHED), 32);
+	assert_int_equal(length_of(&j, &none, BLOCK_SET), 56);
 	assert_int_equal(length_of(&j, &none, BLOCK_REPLAY), 36);
 	j.for_s = 1;
-	assert_int_equal(length_of(&j, &none, BLOCK_CACHED), 16);
+	assert_int_equal(length_of(&j, &none, BLOCK_CACHED), 20);
 }
 
 static void
@@ -261,11 +271,54 @@ several_blocks_fit_into_an_epoch(void **state)
 	(void)state;
 	assert_int_equal(length_of(&j, &none, BLOCK_CACHED), 24);
 	assert_int_equal(length_of(&j, &none, BLOCK_REPLAY), 24);
+	/* Of steps as many as gradients are accumulated over, whoever works. */
+	j.room = 14;
+	assert_int_equal(length_of(&j, &none, BLOCK_REPLAY), 12);
 	j.room = 7;
 	assert_int_equal(length_of(&j, &none, BLOCK_CACHED), 6);
+	assert_int_equal(length_of(&j, &none, BLOCK_REPLAY), 7);
+	/* What a block must have, where a quarter is less: three of it. */
+	j = make(8, 160);
+	assert_int_equal(length_of(&j, &none, BLOCK_CACHED), 48);
+	j = make(2, 1);
 	j.room = 1;
 	assert_int_equal(length_of(&j, &none, BLOCK_CACHED), 1);
 	assert_int_equal(length_of(&j, &none, BLOCK_SET), 1);
+}
+
+/* Three times at the most, and not again before it was measured. */
+static void
+what_had_left_memory_comes_once_more(void **state)
+{
+	struct measured blocks[8];
+	struct measured_list l = { .list = blocks };
+	struct planner_job j = make(2, 0);
+	struct planner p = { 0 };
+	struct planned b;
+
+	(void)state;
+	planner_start(&p, &j);
+	planner_next(&p, &l, &b);
+	for (uint32_t i = 0; i < 5; i++) {
+		blocks[l.nr++] = (struct measured){ .kind = BLOCK_ALONE,
+		    .workers = i == 1 ? 1 : 2, .has_files = true, .pages = 100,
+		    .s_per_sample = 0.001, .ranks = 1, .resident = 1,
+		    .resident_after = 1, .from_storage = 0.1 };
+		planner_next(&p, &l, &b);
+		if (i == 1 || i == 4) {		/* of others; enough */
+			assert_true(b.kind != BLOCK_ALONE);
+			continue;
+		}
+		assert_int_equal(b.kind, BLOCK_ALONE);
+		assert_int_equal(b.workers, 0);
+		planner_next(&p, &l, &b);
+		assert_true(b.kind != BLOCK_ALONE);
+	}
+	blocks[0].from_storage = 0;
+	assert_int_equal(p.again[BLOCK_ALONE], 3);
+	p.again[BLOCK_ALONE] = 0;
+	planner_next(&p, &l, &b);
+	assert_int_equal(p.again[BLOCK_ALONE], 0);
 }
 
 UNIT_MAIN(
@@ -274,5 +327,6 @@ UNIT_MAIN(
 	UNIT(other_numbers_of_workers_are_tried),
 	UNIT(rounds_go_on_after_a_start),
 	UNIT(blocks_take_about_a_second),
+	UNIT(what_had_left_memory_comes_once_more),
 	UNIT(blocks_of_a_short_profile_are_short),
 	UNIT(several_blocks_fit_into_an_epoch))

@@ -39,6 +39,29 @@ loaders_are_told_of_the_first_rank(void **state)
 }
 
 static void
+what_the_host_took_is_told(void **state)
+{
+	struct measured blocks[2] = {
+		{ .begin_ns = 0, .end_ns = 30, .stolen = 0.01 },
+		{ .begin_ns = 40, .end_ns = 50, .stolen = 0.21 },
+	};
+	struct measured_list list = { .list = blocks };
+
+	(void)state;
+	told_init();
+	summary_stolen(&result, &list);
+	list.nr = 1;
+	summary_stolen(&result, &list);
+	assert_int_equal(result.nr_confessions, 0);
+	list.nr = 2;
+	summary_stolen(&result, &list);
+	assert_int_equal(result.nr_confessions, 1);
+	assert_non_null(strstr(result.confessions[0],
+	    "took 6 % of the processor time that was wanted (1 to 21 % in a "));
+	told_fini();
+}
+
+static void
 time_left_out_is_told(void **state)
 {
 	struct measured_list list = { 0 };
@@ -133,6 +156,7 @@ ranks_that_are_missing_are_confessed(void **state)
 
 UNIT_MAIN(
 	UNIT(loaders_are_told_of_the_first_rank),
+	UNIT(what_the_host_took_is_told),
 	UNIT(time_left_out_is_told),
 	UNIT(files_that_were_elsewhere_are_confessed),
 	UNIT(without_files_there_is_nothing_to_verify),

@@ -85,6 +85,14 @@ nothing_is_fetched_where_all_is_in_memory(void **state)
 	assert_near(r.share[SHARE_PREP].value, 0.45);
 	assert_near(r.share[SHARE_FETCH].value, 0);
 	assert_near(interval_half(&r.share[SHARE_FETCH]), 0);
+	/* Nor where the rest costs nothing to speak of. */
+	r.job.resident = 0.9;
+	set(&r, RATE_STORAGE, 1e6);
+	verdict_take_shares(&r);
+	assert_near(r.share[SHARE_FETCH].value, 0);
+	set(&r, RATE_STORAGE, 1000);
+	verdict_take_shares(&r);
+	assert_true(r.share[SHARE_FETCH].value > 0.1);
 	result_fini(&r);
 }
 

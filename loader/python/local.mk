@@ -45,6 +45,7 @@ destall_modules = \
 	%D%/destall/_private.py \
 	%D%/destall/_replay.py \
 	%D%/destall/_meter.py \
+	%D%/destall/_ready.py \
 	%D%/destall/_live.py \
 	%D%/destall/_trace.py \
 	%D%/destall/_pages.py \

@@ -53,7 +53,7 @@ check_PROGRAMS += $(bench_programs)
 %C%_start_loop_LDADD =
 %C%_epoch_loop_LDADD =
 EXTRA_DIST += $(benches) %D%/likeness %D%/photos %D%/bench.py %D%/service.py \
-	%D%/truth_cold %D%/truth_jobs.py %D%/truth_runs.py %D%/truth_judge.py \
+	%D%/truth_found %D%/truth_jobs.py %D%/truth_runs.py %D%/truth_judge.py \
 	%D%/truth_test.py \
 	%D%/groups.py %D%/torch_jobs.py %D%/pytorch_job.py \
 	%D%/pytorch_counts/sitecustomize.py \

@@ -51,6 +51,14 @@ def let_go(path):
                 os.close(fd)
 
 
+def read_all(path):
+    """Into the page cache."""
+    for folder, _, names in os.walk(path):
+        for name in names:
+            with open(os.path.join(folder, name), "rb") as f:
+                f.read()
+
+
 def make_empty_files(path, count):
     for i in range(count):
         if i % 1000 == 0:

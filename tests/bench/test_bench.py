@@ -73,6 +73,35 @@ class Figures(unittest.TestCase):
         self.assertNotIn("trust", bench.drift_line(0.01))
         self.assertIn("trust the ratios", bench.drift_line(0.2))
 
+    def test_a_calm_run(self):
+        """The first from which the host took little, or the least."""
+        def ticks_of(shares):
+            clock = iter([x for s in shares for x in ((0, 0), (round(1000 * s), 1000))])
+            return lambda: next(clock)
+
+        for shares, right in (((0.01,), 0), ((0.5, 0.02), 1), ((0.5, 0.1), 1), ((0.1, 0.5), 0)):
+            runs = iter(range(9))
+            found = bench.calmly(lambda: next(runs), ticks=ticks_of(shares))
+            self.assertEqual(found, (right, shares[right], len(shares)))
+
+    def test_a_run_that_fails(self):
+        """What there is counts; where there is nothing, it has failed."""
+        def run(clock=iter(range(9))):
+            if next(clock) > 0:
+                raise bench.Broken("late")
+            return "first"
+
+        ticks = iter([(0, 0), (500, 1000), (0, 0), (0, 0)])
+        self.assertEqual(bench.calmly(run, ticks=lambda: next(ticks))[:2], ("first", 0.5))
+        with self.assertRaises(bench.Broken):
+            bench.calmly(run, ticks=lambda: next(ticks))
+
+    def test_what_the_host_took(self):
+        with tempfile.NamedTemporaryFile("w") as f:
+            f.write("cpu  1 2 3 4 5 6 7 80 900 0\ncpu0 1 1 1 1 1 1 1 1 1 1\n")
+            f.flush()
+            self.assertEqual(bench.processor_ticks(f.name), (80, 108))
+
     def test_spin_gives_the_cores_back(self):
         cores = os.sched_getaffinity(0)
         self.assertGreater(bench.spin(), 0)

@@ -28,12 +28,15 @@ NEAR = 0.01             # what is so near to a border may be called by either na
 # --- the truth --------------------------------------------------------------
 
 def shares_of(rates, handover_ms, batch):
-    """Of the time of a sample, in the job as it is."""
+    """Of the time of a sample, in the job as it is.  What noise makes less than nothing is none,
+    and all are one (model_settle_shares() of analyzer/model.c)."""
     v, h = rates["actual"], handover_ms / 1e3 / batch
     compute, handover = v / rates["ingest"], v * h
     fetch = 1 - v / rates["loader_cached"]
-    return {"compute": compute, "prep": 1 - compute - handover - fetch, "fetch": fetch,
-            "handover": handover}
+    shares = {"compute": compute, "prep": 1 - compute - handover - fetch, "fetch": fetch,
+              "handover": handover}
+    shares = {name: max(share, 0) for name, share in shares.items()}
+    return {name: share / sum(shares.values()) for name, share in shares.items()}
 
 
 def bottlenecks(shares):
@@ -58,12 +61,13 @@ def rates_at(truth, law, cpu_ratio):
     a pair: of the job, and of the loader alone, whose files are in memory: as they are in the job
     where nothing is slow, and only with its files in memory elsewhere."""
     cpu = truth["prep_cpu_ms_per_sample"] / 1e3
+    handover = truth["handover_ms_per_batch"] / 1e3 / law.job.batch
     found = {}
     for name in RATES:
         ratio = cpu_ratio[name == "prep" or name == "loader_cached" and law.job.is_slow]
         found[name] = truth[name]
         if PHASE[name] is not None and truth[name] is not None:
-            found[name] *= law.scale(PHASE[name], cpu, cpu * ratio)
+            found[name] *= law.scale(PHASE[name], cpu, handover, ratio)
     return found
 
 
@@ -76,7 +80,7 @@ def pooled(truths, law, batch, ratio_of):
     """The truth of all runs: {figure: value}, rates, then shares as ("share", name)."""
     at = [rates_at(t, law, ratio_of(t)) for t in truths]
     found = {name: middle(a[name] for a in at) for name in RATES}
-    h = middle(t["handover_ms_per_batch"] for t in truths)
+    h = middle(t["handover_ms_per_batch"] * ratio_of(t)[0] for t in truths)
     found.update({("share", n): v for n, v in shares_of(found, h, batch).items()})
     return found
 
@@ -168,6 +172,7 @@ def judge(job, law, truths, docs):
         "figures": {n: judge_figure(job, n, docs, raw, equal, spread) for n in raw},
         "bottleneck": sorted(right), "named": named,
         "named_right": sum(n in right for n in named), "profiles": len(docs),
+        "truths": len(truths),
         "wall": middle(wall_ratio(d) for d in docs),
         "starts": middle(d.get("starts") for d in docs),
     }
@@ -230,27 +235,52 @@ def verdict_lines(job, verdict):
     return lines
 
 
-def cell(name, row):
-    """truth: raw / equal (noise)."""
+def rate_cell(job, name, row):
+    """What it is off by: raw, and / at equal processor time, of a job that takes any."""
     if row["truth"] is None:
-        return "-"
-    return "%s: %s / %s (%s)%s" % (
-        value_text(name, row["truth"]), error_text(name, row["raw_error"]),
-        error_text(name, row["equal_error"]),
-        "-" if row["noise"] is None else "%.1f" % (100 * row["noise"]),
-        "" if row["met"] is not False else " **missed**")
+        return ""
+    errors = ["raw_error"] if job.is_pure or PHASE[name] is None else ["raw_error", "equal_error"]
+    return bold(" / ".join(error_text(name, row[e]) for e in errors), row["met"] is False)
+
+
+def share_cell(job, verdict):
+    """Of all, as they are judged."""
+    kind = "raw_error" if job.is_pure else "equal_error"
+    rows = [(("share", n), verdict["figures"][("share", n)]) for n in SHARES]
+    return ", ".join(bold(error_text(n, r[kind]), r["met"] is False) for n, r in rows)
+
+
+def bold(text, is_off):
+    return "**%s**" % text if is_off else text
+
+
+def named_cell(verdict):
+    if verdict["named_right"] == verdict["profiles"]:
+        return "right"
+    return "**%s, said %s**" % (" or ".join(verdict["bottleneck"]),
+                                ", ".join(map(str, verdict["named"])))
+
+
+def noise_cell(verdict):
+    """Half of what the shares of two truths are apart, at the most; of one it is not known."""
+    most = max(r["noise"] for n, r in verdict["figures"].items() if isinstance(n, tuple))
+    return "%.1f" % (100 * most) if verdict["truths"] > 1 else ""
+
+
+def time_cell(verdict):
+    if verdict["wall"] is None:
+        return ""
+    return bold("%.2f" % verdict["wall"], verdict["wall"] > GOAL_WALL)
 
 
 def markdown(rows):
-    """Of all jobs: [(job, verdict)]."""
-    names = ["ingest", "storage", "prep", "actual", *(("share", n) for n in SHARES)]
-    lines = ["| job | %s | bottleneck | time |" % " | ".join(LABELS[n] for n in names),
-             "|---" * (len(names) + 3) + "|"]
+    """Of all jobs: [(job, verdict)]; what misses its goal is bold."""
+    rates = ("ingest", "storage", "prep", "actual")
+    lines = ["| job | profiles | %s | %s | noise | named | time |" % (
+        " | ".join(LABELS[n] for n in rates), ", ".join(SHARES)), "|---" * 10 + "|"]
     for job, v in rows:
-        named = "right" if v["named_right"] == v["profiles"] else "**wrong**"
-        lines.append("| %s%s | %s | %s: %s | %s |" % (
-            job.name, " *" if job.is_pure else "",
-            " | ".join(cell(n, v["figures"][n]) for n in names),
-            " or ".join(v["bottleneck"]), named,
-            "-" if v["wall"] is None else "%.2f" % v["wall"]))
+        lines.append("| %s |" % " | ".join([
+            job.name + " *" * job.is_pure, str(v["profiles"]),
+            *(rate_cell(job, n, v["figures"][n]) for n in rates),
+            share_cell(job, v), noise_cell(v), named_cell(v), time_cell(v)]))
     return lines

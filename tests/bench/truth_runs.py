@@ -7,30 +7,35 @@ import dataclasses
 import json
 import os
 
+import bench
+import service
 import torch_jobs
 
 from truth_jobs import JOB, environment, native_command, run, torch_command
 
-EPOCHS = 3              # of native jobs: the first one starts and fills
+EPOCHS = 4              # of native jobs: the first one starts and fills, the last one empties
 BATCHES_LEAST = 24      # of an epoch, and so many more for each worker
-PATIENCE = 20           # times as long as it should take is a failure
+TRIES = 3               # of an epoch that the host of this machine disturbed
+PATIENCE = 20 * TRIES   # times as long as it should take is a failure
 LONG_S = 3600
+CALM = 0.005            # of the processors' time: so little may the host take of an epoch
 CALM_MS = 150           # of a step, in which makers have long done all that they may
 
 
 class Law:
-    """The closed form: how long a sample takes in a phase, if its processor time is cpu_s."""
+    """The closed form: how long a sample takes in a phase, if cpu_s is the processor time that
+    preparing it takes, and handover_s that of handing it over, which is of a processor, too."""
 
     def __init__(self, job, cores, readers=None):
         self.job, self.cores = job, cores
         self.readers = readers or max(job.workers, 1)
 
-    def seconds(self, phase, cpu_s):
+    def seconds(self, phase, cpu_s, handover_s=0):
         j = self.job
         missing = 1 - j.resident if phase == "actual" else 0
         storage = missing / j.rate if j.rate else 0
         fetch = max(missing * j.latency_ms / 1e3, storage)
-        step = 0 if phase == "alone" else j.step_ms / 1e3 / j.batch
+        step = 0 if phase == "alone" else j.step_ms / 1e3 / j.batch + handover_s
         one = j.prep_ms / 1e3 + cpu_s
         if j.kind == "native":
             return max(cpu_s / self.cores, storage, fetch / self.readers, step)
@@ -38,9 +43,10 @@ class Law:
             return fetch + one + step
         return max((fetch + one) / j.workers, cpu_s / self.cores, storage, step)
 
-    def scale(self, phase, cpu_s, other_s):
-        """Of a rate, when a sample takes other_s of a processor instead of cpu_s."""
-        return self.seconds(phase, cpu_s) / self.seconds(phase, other_s)
+    def scale(self, phase, cpu_s, handover_s, times):
+        """Of a rate, when a sample takes so many times as much of a processor."""
+        return self.seconds(phase, cpu_s, handover_s) / \
+            self.seconds(phase, times * cpu_s, times * handover_s)
 
 
 def samples_for(job, cores, seconds, most):
@@ -59,7 +65,8 @@ def torch_truth(job, data, cores, seconds):
     samples = samples_for(job, cores, seconds, data.nr_files)
     out = os.path.join(data.top, "truth.json")
     phases = phases_of(job)
-    run([*torch_command(job, data, samples), "--phases", ",".join(phases), "--json", out],
+    run([*torch_command(job, data, samples), "--phases", ",".join(phases), "--tries", str(TRIES),
+         "--json", out],
         environment(job, data), PATIENCE * (seconds * len(phases) + 10))
     with open(out) as f:
         had = {e["phase"]: e for e in json.load(f)["epochs"]}
@@ -76,20 +83,31 @@ def torch_truth(job, data, cores, seconds):
         "alone_cpu_ms_per_sample": had["alone"]["cpu_ms_per_sample"],
         "prep_cpu_ms_per_sample": actual[prep_cpu],
         "readers": max(job.workers, 1),
+        **taken_by_host(had.values()),
     }
 
 
+def steady(doc):
+    """Epochs that begin and end with as much in work as there may be."""
+    return doc["epochs"][1:-1]
+
+
 def native_epochs(job, data, folder, alone=False, cached=True):
-    """Of all epochs but the first: samples, seconds, those of waiting; and the document.  The wait
-    for the first batch of an epoch is left out, for it is of filling the pipeline."""
+    """Of steady epochs: samples, seconds, those of waiting; and the document, with what the host
+    took of them."""
     env = environment(job, data, cached)
-    doc = json.loads(run([*native_command(job, folder, alone), "--epochs", str(EPOCHS), "--json"],
-                         env, LONG_S))
-    later = doc["epochs"][1:]
-    filling = sum(e["first_wait_seconds"] for e in later)
-    samples = sum(e["samples"] for e in later)
-    seconds = sum(e["seconds"] for e in later) - filling
-    waited = sum(e["stall_share"] * e["seconds"] for e in later) - filling
+
+    def run_once():
+        if cached:
+            service.read_all(folder)    # whatever has left memory meanwhile
+        return json.loads(run([*native_command(job, folder, alone), "--epochs", str(EPOCHS),
+                               "--json"], env, LONG_S))
+
+    doc, share, tries = bench.calmly(run_once, TRIES, CALM)
+    doc.update(stolen_share=share, tries=tries)
+    samples = sum(e["samples"] for e in steady(doc))
+    seconds = sum(e["seconds"] for e in steady(doc))
+    waited = sum(e["stall_share"] * e["seconds"] for e in steady(doc))
     return samples, seconds, waited, doc
 
 
@@ -99,9 +117,9 @@ def native_readers(doc):
 
 
 def cpu_ms(doc):
-    """Of a sample, after the first epoch, which looks at every picture to its end."""
-    later = doc["epochs"][1:]
-    return 1e3 * sum(e["cpu_seconds"] for e in later) / sum(e["samples"] for e in later)
+    """Of a sample; the first epoch looks at every picture to its end."""
+    return 1e3 * sum(e["cpu_seconds"] for e in steady(doc)) / \
+        sum(e["samples"] for e in steady(doc))
 
 
 def touch_ms(doc):
@@ -112,20 +130,20 @@ def native_truth(job, data):
     """G is that of pictures that are there at once, the hand-over of such for which there is more
     than enough time; what is read from storage is read so in every epoch."""
     folder = data.of(job)
-    data.warm(folder)
-    samples, seconds, waited, _ = native_epochs(job, data, data.folder("tiny"))
+    samples, seconds, waited, tiny = native_epochs(job, data, data.folder("tiny"))
     ingest = samples / (seconds - waited)
     calm = dataclasses.replace(job, step_ms=CALM_MS)
-    samples, _, waited, _ = native_epochs(calm, data, data.folder("tiny"))
+    samples, _, waited, ready = native_epochs(calm, data, data.folder("tiny"))
     handover = 1e3 * waited / (samples / job.batch)
     samples, seconds, _, alone = native_epochs(job, data, folder, alone=True)
     prep = samples / seconds
     samples, seconds, _, doc = native_epochs(job, data, folder)
     cached = actual = samples / seconds
-    storage = None
+    docs, storage = [tiny, ready, alone, doc], None
     if job.is_slow:
         samples, seconds, _, doc = native_epochs(job, data, folder, cached=False)
         actual = samples / seconds
+        docs.append(doc)
         storage = raw_rate(job, data, native_readers(doc))
     return {
         "ingest": ingest, "prep": prep, "loader_cached": cached, "actual": actual,
@@ -133,7 +151,14 @@ def native_truth(job, data):
         "cpu_ms_per_sample": cpu_ms(doc), "alone_cpu_ms_per_sample": cpu_ms(alone),
         "prep_cpu_ms_per_sample": cpu_ms(doc) - touch_ms(doc),
         "readers": native_readers(doc),
+        **taken_by_host(docs),
     }
+
+
+def taken_by_host(runs):
+    """The most of one, and how many of them had to be made again."""
+    return {"stolen_share": max(r["stolen_share"] for r in runs),
+            "tries": 1 + sum(r["tries"] - 1 for r in runs)}
 
 
 def raw_rate(job, data, readers):

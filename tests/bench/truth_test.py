@@ -65,10 +65,11 @@ class Laws(unittest.TestCase):
         self.assertAlmostEqual(self.rate(latency_ms=80, resident=0, readers=16, **native), 200)
 
     def test_processor_time_moves_what_it_decides(self):
-        self.assertAlmostEqual(Law(CPU, 2).scale("alone", 0.004, 0.005), 0.8)
-        self.assertAlmostEqual(Law(Job("x", step_ms=80, prep_cpu_ms=4), 2).scale(
-            "actual", 0.004, 0.005), 1)
-        self.assertAlmostEqual(Law(PURE, 2).scale("alone", 0.0002, 0.0004), 5.2 / 5.4)
+        self.assertAlmostEqual(Law(CPU, 2).scale("alone", 0.004, 0, 1.25), 0.8)
+        steps = Law(Job("x", step_ms=80, prep_cpu_ms=4), 2)     # 5 ms for a sample
+        self.assertAlmostEqual(steps.scale("actual", 0.004, 0, 1.25), 1)
+        self.assertAlmostEqual(steps.scale("actual", 0.004, 0.001, 1.25), 6 / 6.25)
+        self.assertAlmostEqual(Law(PURE, 2).scale("alone", 0.0002, 0, 2), 5.2 / 5.4)
 
     def test_epochs(self):
         self.assertEqual(samples_for(PURE, 2, 10, 12000), 4000)
@@ -92,6 +93,12 @@ class Jobs(unittest.TestCase):
 
 
 class Shares(unittest.TestCase):
+    def test_noise_is_no_share(self):
+        s = truth_judge.shares_of({"ingest": 100, "loader_cached": 100, "actual": 101}, 16, 16)
+        self.assertEqual((s["prep"], s["fetch"]), (0, 0))
+        self.assertAlmostEqual(s["compute"], 1.01 / (1.01 + 0.101))
+        self.assertAlmostEqual(sum(s.values()), 1)
+
     def test_they_are_of_all_time(self):
         s = truth_judge.shares_of({"ingest": 800, "loader_cached": 400, "actual": 200}, 0.8, 16)
         self.assertAlmostEqual(sum(s.values()), 1)
@@ -180,7 +187,7 @@ class Judged(unittest.TestCase):
         self.assertRegex(text, r"P +400 +0\.0 +480 +\+20\.0 +\+20\.0 .* 3 %: MISSED")
         rows = truth_judge.markdown([(PURE, v)])
         self.assertEqual(len({row.count("|") for row in rows}), 1)
-        self.assertIn("400: +20.0 / +20.0 (0.0) **missed**", rows[-1])
+        self.assertIn("| +0.0 |  | **+20.0** | +0.0 | +0.0, +0.0, +0.0, +0.0 |  | right |", rows[-1])
 
 
 if __name__ == "__main__":

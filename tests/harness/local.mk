@@ -26,6 +26,7 @@ harness_programs = \
 	%D%/leaser \
 	%D%/loads \
 	%D%/mkset \
+	%D%/stepper \
 	%D%/observing \
 	%D%/pixels \
 	%D%/plain \
@@ -74,6 +75,8 @@ check_PROGRAMS += $(harness_programs)
 %C%_loads_LDADD = libloader.la
 %C%_mkset_SOURCES = %D%/mkset.c %D%/content.h
 %C%_mkset_LDADD = libguest.la
+%C%_stepper_SOURCES = %D%/stepper.c
+%C%_stepper_LDADD = libdestall.la
 %C%_observing_LDADD = libhost.la
 # What knows nothing of us, links nothing of ours.
 %C%_plain_SOURCES = %D%/plain.c %D%/content.h

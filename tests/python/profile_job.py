@@ -65,13 +65,24 @@ def touch(name):
         f.write("x")
 
 
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weight = torch.nn.Parameter(torch.zeros(3))
+
+    def forward(self, x):
+        return self.weight.sum() + x.mean()
+
+
 class Training:
     def __init__(self, o, rank=0, ranks=1):
-        self.o, self.rank, self.ranks = o, rank, ranks
+        self.o = o
         self.loader = make_loader(o, rank, ranks)
         self.other = DataLoader(Sleepy(o, 3 * o.batch), o.batch)
-        self.weight = torch.nn.Parameter(torch.zeros(3))
-        self.optimizer = torch.optim.SGD([self.weight], lr=0.1)
+        self.model = Model()
+        if ranks > 1:
+            self.model = torch.nn.parallel.DistributedDataParallel(self.model)
+        self.optimizer = torch.optim.SGD(self.model.parameters(), lr=0.1)
         steps = o.batches // o.accumulate * o.epochs
         self.rates = torch.optim.lr_scheduler.OneCycleLR(
             self.optimizer, max_lr=0.1, total_steps=steps) if o.rough else None
@@ -91,9 +102,7 @@ class Training:
             time.sleep(self.o.first)
         x = self.input(batch)
         time.sleep(self.o.step / 1e3)
-        (self.weight.sum() + x.mean()).backward()
-        if self.ranks > 1:
-            torch.distributed.all_reduce(self.weight.grad)
+        self.model(x).backward()
         self.steps += 1
         if self.steps % self.o.accumulate == 0:
             self.optimizer.step()

@@ -4,14 +4,18 @@ _trace.py, _pages.py, _replay.py, _training.py, _meter.py, and steps as _profile
 
 import collections
 import fcntl
+import functools
 import gc
+import itertools
 import os
+import queue
 import resource
 import signal
 import struct
 import sys
 import threading
 import time
+import types
 import weakref
 
 import numpy
@@ -20,7 +24,8 @@ import torch
 
 from torch.utils.data.dataloader import _DatasetKind
 
-from destall import _journal, _meter, _pages, _profile, _replay, _schedule, _trace, _training
+from destall import _journal, _live, _meter, _pages, _profile, _ready, _replay, _schedule, _start, \
+    _steer, _trace, _training
 
 RECORD = struct.Struct("<HHI7Q")
 Told = collections.namedtuple("Told", "kind loader words text")
@@ -349,6 +354,150 @@ def test_files_leave_memory(files, no_files):
     assert _pages.count(files).resident == 5
 
 
+# --- handing over ---------------------------------------------------------------------------
+
+class Iterator:
+    """PyTorch's with two workers, whose batches are made when they are asked for."""
+
+    _prefetch_factor = 2
+
+    def __init__(self, steer):
+        self.steer = steer
+        self._task_info, self._send_idx, self._rcvd_idx = {}, 0, 0
+        self.came = []                  # numbers of batches, in that order
+        self._data_queue = types.SimpleNamespace(qsize=lambda: len(self.came))
+
+    def _try_put_index(self):
+        if self.steer.may_send():
+            next(self.steer)
+            self._task_info[self._send_idx] = (self._send_idx % 2,)
+            self.came.append(self._send_idx)
+            self._send_idx += 1
+
+    def take(self):
+        while len(self._task_info[self._rcvd_idx]) == 1:
+            self._task_info[self.came.pop(0)] += ("batch",)
+        del self._task_info[self._rcvd_idx]
+        self._rcvd_idx += 1
+        self._try_put_index()
+
+
+@pytest.fixture(name="handed")
+def fixture_handed(monkeypatch):
+    """What handing over tells of how many batches a call received, after a change to what came."""
+    steer, told = _steer.Steer.__new__(_steer.Steer), []
+    steer.tickets, steer.workers, steer.number = collections.deque(), 2, 1
+    steer.block, steer.busy = types.SimpleNamespace(number=7), itertools.repeat(0)
+    steer.lists, steer.files = [[1, 2]], [()]
+    monkeypatch.setattr(_steer, "journal", types.SimpleNamespace(
+        put=lambda *what: told.append(what[-1]), note=lambda *_: told.append("note")))
+    monkeypatch.setattr(_steer, "_STEP_S", 0)
+
+    def run(change):
+        iterator = Iterator(steer)
+        steer._refill(iterator)
+        change(iterator)
+        steer._time_handing_over(Iterator.take, iterator)
+        assert not iterator._task_info and not steer.tickets
+        return told
+
+    return run
+
+
+def test_handing_over_is_timed(handed):
+    assert handed(lambda it: None) == [1] * 6
+
+
+def test_who_receives_for_another_has_paid(handed):
+    def change(it):
+        it.steer._refill(it)
+        it.came[2:4] = it.came[3:1:-1]
+
+    assert handed(change) == [1, 2, 0, 1, 1, 1]
+
+
+def test_what_was_received_before_is_not_timed(handed):
+    def change(it):
+        it._task_info[0] += ("batch",)
+        it.came.remove(0)
+
+    assert handed(change) == [1] * 6
+
+
+def test_what_is_not_made_is_not_timed(handed, monkeypatch):
+    monkeypatch.setattr(_steer, "_MADE_S", 0.01)
+
+    def change(it):
+        it._data_queue.qsize = lambda: 0
+
+    assert handed(change) == ["note"]
+
+
+def test_batches_that_are_slow_are_waited_for(handed, monkeypatch):
+    """Each of them for less than what is too long, all together for longer."""
+    now = [0.0]
+    monkeypatch.setattr(_steer, "_LOOK_S", 1)
+    monkeypatch.setattr(_steer, "time", types.SimpleNamespace(
+        monotonic=lambda: now[0], monotonic_ns=lambda: int(now[0] * 1e9),
+        sleep=lambda s: now.__setitem__(0, now[0] + s)))
+
+    def change(it):
+        it._data_queue.qsize = lambda: min(len(it.came), int(now[0] / 20))
+
+    assert handed(change) == [1]
+
+
+# --- only watched ---------------------------------------------------------------------------
+
+def watched(came, known, workers=2):
+    return types.SimpleNamespace(_num_workers=workers, _task_info={3: known}, _rcvd_idx=3,
+                                 _data_queue=came)
+
+
+@pytest.mark.parametrize("make", [torch.multiprocessing.Queue, queue.Queue])
+def test_whether_a_batch_is_there(make):
+    came = make()                       # the second is that of batches that are pinned
+    iterator = watched(came, (0,))
+    ready = _ready.Ready(iterator)
+    assert not ready.is_there(iterator)
+    came.put("batch")
+    until = time.monotonic() + 10
+    while not ready.is_there(iterator):
+        assert time.monotonic() < until
+    assert came.get() == "batch" and not ready.is_there(iterator)
+    assert ready.is_there(watched(came, (0, "batch")))          # it came before its turn
+    assert not _ready.Ready(watched(None, (0,), workers=0)).is_there(watched(None, (0,), workers=0))
+
+
+def test_steering_is_given_back(monkeypatch):
+    names = sorted({name for _, name, _ in _start._PROFILED})
+    classes = {cls: type(cls, (), {name: lambda self: None for name in names})
+               for cls, _, _ in _start._PROFILED}
+    plain = {(cls, name): getattr(classes[cls], name) for cls, name, _ in _start._PROFILED}
+    monkeypatch.setitem(sys.modules, _start.WATCHED, types.SimpleNamespace(**classes))
+    for cls, name, handler in _start._PROFILED:
+        _start._wrap(classes[cls], name, handler)
+    _start.give_steering_back()
+    given = {name for (cls, name), method in plain.items() if getattr(classes[cls], name) is method}
+    assert given == {"_try_put_index", "_next_data"}
+
+
+def test_what_others_have_wrapped_is_theirs(monkeypatch):
+    cls = type("_MultiProcessingDataLoaderIter", (), {"_next_data": lambda self: "batch"})
+    names = {c: cls for c, _, _ in _start._PROFILED}
+    monkeypatch.setitem(sys.modules, _start.WATCHED, types.SimpleNamespace(**names))
+    _start._wrap(cls, "_next_data", "next_data")
+    ours = cls._next_data
+
+    @functools.wraps(ours)
+    def theirs(self):
+        return ours(self)
+
+    cls._next_data = theirs
+    _start.give_steering_back()
+    assert cls._next_data is theirs
+
+
 # --- replayed batches -----------------------------------------------------------------------
 
 def make_batch():
@@ -390,6 +539,22 @@ def test_batches_come_round():
     assert [ring.next(False)[1] for _ in range(7)] == [0, 1, 2, 0, 1, 2, 0]
     assert [int(ring.next(True)[0][0]) for _ in range(3)] == [1, 2, 0]
     assert len(ring) == 3
+
+
+def test_a_batch_is_let_go_of_in_our_time():
+    """Of a loop that takes the next before it lets go of the last."""
+    ring = _replay.Ring()
+    ring.add(torch.zeros(2), 1)
+    gone = []
+    batch = None
+    for i in range(4):
+        fresh = ring.next(False)[0]
+        weakref.finalize(fresh, gone.append, i)
+        batch = fresh
+        del fresh
+        assert gone == list(range(i - 1))       # and not the one of before
+    del batch
+    assert gone == [0, 1]
 
 
 def test_enough_is_enough():
@@ -682,7 +847,8 @@ def test_a_worker_starts_with_its_meter(folder, monkeypatch):
 
 def test_a_job_that_is_watched_tells_sums(folder, monkeypatch):
     now = [0]
-    monkeypatch.setattr(time, "monotonic_ns", lambda: now[0])
+    for where, name in (time, "monotonic_ns"), (_live, "_now"):
+        monkeypatch.setattr(where, name, lambda: now[0])
     meter = meter_of(Map(), is_live=True)
     for _ in range(25):
         meter.fetch([1, 2])

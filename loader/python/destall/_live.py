@@ -2,48 +2,54 @@
 """A job that is only watched: sums of about a second, so that neither the job nor
 the disk notices.  Runs in main processes and in workers."""
 
-import time
+from time import monotonic_ns as _now
 
-from . import _journal
+from . import _journal, _ready
 from ._journal import journal
 
 _EVERY_NS = 10**9
 
 
 class Batches:
-    """Of one iteration, in the main process."""
+    """Of one iteration, in the main process; each of so many samples."""
 
-    def __init__(self, loader):
-        self._loader = loader
-        self._clear()
+    def __init__(self, loader, samples):
+        self._loader, self._samples = loader, samples
+        self._ready = None
+        self._clear(None)
 
-    def _clear(self):
-        self._begin = None
-        self._batches = self._samples = self._waited = self._found = self._times = 0
+    def _clear(self, begin):
+        self._begin, self._until = begin, 0 if begin is None else begin + _EVERY_NS
+        self._batches = self._waited = self._found = self._times = 0
 
-    def add(self, asked, given, samples, is_ready):
-        if self._begin is None:
-            self._begin = asked
+    def next(self, plain, iterator):
+        """Little, and in one place, for it is in the job's time, when caches have other things."""
+        asked = _now()
+        if asked > self._until:
+            self._turn(asked, iterator)
+        is_there = self._ready.is_there(iterator)
+        batch = plain(iterator)
+        # It ends where the next call begins, so that what the job does in between is in it.
+        self._end = _now()
         self._batches += 1
-        self._samples += samples
-        if is_ready:
-            self._found += given - asked
+        if is_there:
+            self._found += self._end - asked
             self._times += 1
         else:
-            self._waited += given - asked
-        # It ends where the next call begins, so that what the job does in between is in it.
-        self._end = given
+            self._waited += self._end - asked
+        return batch
 
-    def look(self, asked):
-        """Before a batch is asked for."""
-        if self._begin is not None and asked - self._begin > _EVERY_NS:
-            self.flush(asked)
+    def _turn(self, asked, iterator):
+        if self._ready is None:
+            self._ready = _ready.Ready(iterator)
+        self.flush(asked)
+        self._clear(asked)
 
     def flush(self, end=None):
-        if self._begin is not None:
-            journal.put(_journal.LIVE, self._loader, self._begin, end or self._end,
-                        self._batches, self._samples, self._waited, self._found, self._times)
-        self._clear()
+        if self._batches > 0:
+            journal.put(_journal.LIVE, self._loader, self._begin, end or self._end, self._batches,
+                        self._batches * self._samples, self._waited, self._found, self._times)
+        self._clear(None)
 
 
 class Made:
@@ -51,7 +57,7 @@ class Made:
 
     def __init__(self, loader, worker):
         self._loader, self._worker = loader, worker
-        self._clear(time.monotonic_ns())
+        self._clear(_now())
 
     def _clear(self, now):
         self._since = now

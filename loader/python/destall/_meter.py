@@ -57,7 +57,7 @@ class _Delay:
             return 0
 
 
-def _storage_bytes():
+def storage_bytes():
     """That this process has had read for it."""
     try:
         with open("/proc/self/io", "rb") as f:
@@ -148,8 +148,8 @@ class Meter:
         if self._to_evict:
             _pages.evict(self._to_evict)
             self._to_evict = []
-        if self._live is None:
-            journal.put(_journal.STORAGE, self._loader, block, _storage_bytes(),
+        if self._live is None and self._worker >= 0:    # the main process: _steer.py
+            journal.put(_journal.STORAGE, self._loader, block, storage_bytes(),
                         time.monotonic_ns())
 
 

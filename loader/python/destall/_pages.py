@@ -17,7 +17,7 @@ _libc.munmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
 _FAILED = ctypes.c_void_p(-1).value
 _PAGE = mmap.PAGESIZE
 _CHUNK = 1 << 20
-_READERS = 16
+_READERS = 32
 _PROT_NONE = 0          # nothing is read by it
 
 

@@ -30,11 +30,16 @@ class _Tickets:
         return len(self._tickets)
 
 
+def _ahead(job):
+    """Batches that each worker has in work."""
+    return job.prefetch_factor or 2
+
+
 def _loader(steer, tickets, workers):
     job = steer.loader
     settings = {}
     if workers > 0:
-        settings = {"prefetch_factor": job.prefetch_factor or 2,
+        settings = {"prefetch_factor": _ahead(job),
                     "multiprocessing_context": job.multiprocessing_context if job.num_workers > 0
                     else None}
     if job._auto_collation:
@@ -53,7 +58,7 @@ def run(steer, block):
     try:
         batches = iter(_loader(steer, tickets, block.workers))
         steer.time_alone(lambda: next(batches), [_meter.count(t.indices) for t in tickets],
-                         block.workers)
+                         block.workers, _ahead(steer.loader) * block.workers)
         del batches
     finally:
         _here.depth -= 1

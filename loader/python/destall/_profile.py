@@ -15,7 +15,8 @@ import torch
 
 from torch.utils.data import dataloader as _loaders
 
-from . import _job, _journal, _leave, _live, _meter, _private, _schedule, _steer, _training
+from . import _job, _journal, _leave, _live, _meter, _private, _schedule, _start, _steer, \
+    _training
 from ._by_id import ById
 from ._journal import journal
 
@@ -32,6 +33,8 @@ def start(_first_seed):
     """Before anything else here."""
     global _schedule_now
     _schedule_now = _schedule.Schedule()
+    if _schedule_now.is_live:
+        _start.give_steering_back()
     journal.put(_journal.HELLO, 0, _journal.ROLE_MAIN, os.getpid(), os.getppid(),
                 _job.rank() or 0, _ranks(), time.monotonic_ns(), text=" ".join(sys.argv[:1]))
 
@@ -101,7 +104,7 @@ class _Seen:
     def __init__(self, loader, number):
         self.loader, self.number = loader, number
         self.watch = _training.Watch(_length(getattr(loader, "_index_sampler", ())))
-        self.live = _live.Batches(number)
+        self.live = _live.Batches(number, _samples(loader))
         self.batches = 0                # that were delivered of this epoch
 
     def begin_again(self):
@@ -193,7 +196,7 @@ def next_batch(plain, self):
 
 def next_data(plain, self):
     seen = self.__dict__.get("_destall_seen")
-    if seen is None or _schedule_now.is_live:
+    if seen is None or _schedule_now.is_live:   # who took the method before it was given back
         return plain(self)
     global _last
     if _is_next_epoch(seen):
@@ -251,15 +254,11 @@ def tell_last():
 
 def _next_watched(plain, self, seen):
     """Nothing is steered."""
-    asked = time.monotonic_ns()
-    seen.live.look(asked)
-    is_ready = bool(self._num_workers) and _steer.is_ready(self)
     try:
-        batch = plain(self)
+        batch = seen.live.next(plain, self)
     except StopIteration:
         seen.live.flush()
         raise
-    seen.live.add(asked, time.monotonic_ns(), _samples(seen.loader), is_ready)
     if not seen.is_done and seen.watch.is_training():
         seen.is_done = True
         journal.put(_journal.TRAINS, seen.number, time.monotonic_ns())

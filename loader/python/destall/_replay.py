@@ -5,6 +5,7 @@ and normalise in place.  Together they are larger than the last-level cache, so 
 they come from memory, as new ones do.  Runs in the main process of a job.
 """
 
+import collections
 import copy
 import ctypes
 import glob
@@ -130,6 +131,8 @@ class Ring:
         self._kept, self._samples, self._at = [], [], 0
         self._bytes = 0
         self._pin = pinned
+        self._given = collections.deque(maxlen=2)       # the last two are held: freeing a batch
+                                                        # is no part of the job's step
         self._want = min(2 * _cache_bytes(), _MOST_BYTES, max(_free_bytes() // 8, 1))
         self.why_same = None    # why a batch is not a fresh one each time
 
@@ -159,4 +162,7 @@ class Ring:
         i = self._at % len(self._kept)
         self._at += 1
         batch = self._kept[i].fresh(is_touched)
-        return (self._pin(batch) if self._pin is not None else batch), self._samples[i]
+        if self._pin is not None:
+            batch = self._pin(batch)
+        self._given.append(batch)
+        return batch, self._samples[i]

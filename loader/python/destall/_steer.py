@@ -16,22 +16,35 @@ import torch
 
 from torch.utils.data import _utils
 
-from . import _journal, _leave, _meter, _pages, _private, _replay, _schedule, _trace
+from . import _journal, _leave, _meter, _pages, _private, _ready, _replay, _schedule, _trace
 from ._journal import journal
 
 _ARRANGED = {_schedule.CACHED, _schedule.COLD, _schedule.RAW_COLD, _schedule.RAW_CACHED,
              _schedule.ALONE, _schedule.REPLAY_BUSY}    # whose files are brought into a state
 _ALL = 0.995            # of the pages: all of them, but for what the kernel has dropped since
-_MADE_S = 5             # is the longest wait for batches to be made
+_MADE_S = 30            # is the longest wait for one more batch to be made
+_READY = 6              # batches that are there are timed, or two at the least
+_READY_S = 0.5          # and as many more as find a place in this time; only one,
+_SLOW_S = 5             # if it was there so late
 _LOOK_S = 0.002
 _STEP_S = 0.01          # in the place of the job's step, after which caches have other things
 around_ns = 0           # what PyTorch does around a batch, for the last one: it is handed over, too
 
 
-def is_ready(iterator):
-    """The next batch is there already; of one with workers."""
-    known = iterator._task_info.get(iterator._rcvd_idx)
-    return known is not None and (len(known) == 2 or not iterator._data_queue.empty())
+def _is_received(iterator, number):
+    """It came before its turn, and was received for another's: whoever takes it now does not pay
+    for it."""
+    return len(iterator._task_info.get(number, ())) > 1
+
+
+def _to_come(iterator):
+    """Batches that are in work, or made and not received yet."""
+    return sum(len(known) == 1 for known in iterator._task_info.values())
+
+
+def _is_enough(nr, seconds):
+    """Of batches that were timed, since it began."""
+    return nr >= _READY or nr >= 2 and seconds > _READY_S or nr >= 1 and seconds > _SLOW_S
 
 
 class Steer:
@@ -50,8 +63,9 @@ class Steer:
         self.at = 0                             # the number of the next
         self.done = 0                           # batches of this block that were delivered
         self.busy = None                        # what workers make meanwhile
-        self.put_ns = 0                         # that sending a ticket takes
         self.drawn = ()                         # for the block that begins
+        self.ready = None                       # of the iterator that was taken last
+        self.arranged = 0, 0                    # when, and bytes from storage until then
         self._deliver = {
             _schedule.ACTUAL: self._next_made, _schedule.CACHED: self._next_made,
             _schedule.COLD: self._next_made, _schedule.REPLAY: self._next_replayed,
@@ -74,6 +88,7 @@ class Steer:
     def take(self, iterator):
         """The iterator gets its index lists from here; what is in work comes first."""
         self.fresh, self.sampler = iterator._sampler_iter, iterator._index_sampler
+        self.ready = _ready.Ready(iterator)
         iterator._sampler_iter = self
 
     def __iter__(self):
@@ -169,15 +184,16 @@ class Steer:
 
     def _start_clock(self):
         journal.put(_journal.BLOCK, self.number, self.block.number, self.block.kind,
-                    time.monotonic_ns())
+                    time.monotonic_ns(), time.process_time_ns())
 
     def _end(self, plain, iterator):
         self._synchronize()
         end = time.monotonic_ns()
         if self.block.kind == _schedule.REPLAY_BUSY:
+            self._time_handing_over(plain, iterator)
             self.busy = None
-            self._take_ready(plain, iterator)
         if self.block.kind in _ARRANGED:
+            self._tell_storage(end)
             self._tell_pages(1, _pages.count(self._all_files(self.block.batches)))
         self._tell_end(end)
 
@@ -224,7 +240,6 @@ class Steer:
         for ticket in self.tickets:
             ticket.is_traced = ticket.wants_files = True
         self._start_clock()
-        self._time_sending(iterator)
         is_cut = False
         for i in range(len(self.lists)):
             made = self._pull(plain, iterator)
@@ -234,14 +249,6 @@ class Steer:
             self.set_bytes += sum({f.path: f.size for f in made.files}.values())
             self._note_found(made.files)
         self._tell_set(is_cut)
-
-    def _time_sending(self, iterator):
-        """To workers that wait for something to do."""
-        before, begin = self.in_work(iterator), time.monotonic_ns()
-        self._send(iterator)
-        sent = self.in_work(iterator) - before
-        if self.workers and sent > 0:
-            self.put_ns = (time.monotonic_ns() - begin) // sent
 
     def _note_found(self, files):
         for f in files:
@@ -280,12 +287,19 @@ class Steer:
         counted = _pages.count(files)
         if is_cold:
             _pages.evict(files)
+            counted = _pages.count(files)
         elif counted.resident < counted.pages:
             _pages.bring_in(files)
-        else:
-            self._tell_pages(0, counted)
-            return
-        self._tell_pages(0, _pages.count(files))
+            counted = _pages.count(files)
+        self._tell_pages(0, counted)
+        self.arranged = time.monotonic_ns(), _meter.storage_bytes()
+
+    def _tell_storage(self, end):
+        """Of samples that are made here; workers tell it by themselves."""
+        if self.workers == 0:
+            begin, before = self.arranged
+            journal.put(_journal.STORAGE, self.number, self.block.number,
+                        _meter.storage_bytes() - before, begin, end)
 
     def _tell_pages(self, when, counted):
         journal.put(_journal.PAGES, self.number, self.block.number, when, counted.pages,
@@ -339,39 +353,68 @@ class Steer:
 
     def _refill(self, iterator):
         if self.workers:
-            while len(self.tickets) < self.workers:
-                self.tickets.append(self._ticket(_meter.MAKE, next(self.busy)))
+            self._stock()
             self._send(iterator)
+
+    def _stock(self):
+        """So that there is one to send for each that is taken."""
+        while len(self.tickets) < self.workers:
+            self.tickets.append(self._ticket(_meter.MAKE, next(self.busy)))
 
     def _next_busy(self, plain, iterator):
         """Batches that are there are taken, as the job would, and thrown away."""
-        if self.workers and is_ready(iterator):
+        if self.ready.is_there(iterator):
             self._refill(iterator)
             plain(iterator)
         return self.ring.next(self.workers == 0)
 
     # --- handing over ---
 
-    def _take_ready(self, plain, iterator):
-        """What is left of a block with busy workers, when all of it is made: how long taking a
-        batch takes, and letting go of it, when its maker has nothing else to do.  What is waited
+    def _time_handing_over(self, plain, iterator):
+        """Behind a block with busy workers: how long taking a batch takes that is there, and
+        letting go of it, when nobody has anything else to do.  As in a job one more is asked for
+        each time: workers that had nothing to do since would be quick to answer.  What is waited
         for beside that is prep."""
+        self._refill(iterator)
+        since, nr, took_s = time.monotonic(), 0, None
+        while not _is_enough(nr, time.monotonic() - since) and self._await_made(iterator):
+            self._stock()
+            if nr == 0 and _is_received(iterator, iterator._rcvd_idx):
+                plain(iterator)
+                continue
+            # What is made is sent by a thread, which takes about as long as receiving it: how long
+            # that is, the first one shows.
+            time.sleep(max(_STEP_S, took_s or 0))
+            times, received = self._time_one_ready(plain, iterator)
+            if took_s is not None:
+                nr += 1
+                journal.put(_journal.READY, self.number, self.block.number, *times, received)
+            took_s = (times[1] - times[0]) / 1e9
+        if nr == 0:
+            journal.note("handing over was not timed: for %d s no worker had made a batch", _MADE_S)
         self.tickets.clear()
-        self._await_made(iterator)
         while self.in_work(iterator) > 0:
-            time.sleep(_STEP_S)
-            begin = time.monotonic_ns()
             plain(iterator)
-            journal.put(_journal.READY, self.number, self.block.number,
-                        begin - around_ns - self.put_ns, time.monotonic_ns())
+
+    def _time_one_ready(self, plain, iterator):
+        """Its begin and end, and how many batches were received."""
+        sent, to_come, begin = iterator._send_idx, _to_come(iterator), time.monotonic_ns()
+        plain(iterator)
+        end = time.monotonic_ns()
+        received = to_come + iterator._send_idx - sent - _to_come(iterator)
+        return (begin - around_ns, end), received
 
     def _await_made(self, iterator):
-        """For a while: what does not come, plain() waits for, and knows what to do.  Some that
-        came before their turn have been received already."""
-        nr = sum(len(known) == 1 for known in iterator._task_info.values())
-        since = time.monotonic()
-        while iterator._data_queue.qsize() < nr and time.monotonic() - since < _MADE_S:
+        """All that were asked for; False: the next one takes too long.  Some that came before
+        their turn have been received already."""
+        came, since = 0, time.monotonic()
+        while (there := iterator._data_queue.qsize()) < _to_come(iterator):
+            if there > came:
+                came, since = there, time.monotonic()
+            elif time.monotonic() - since > _MADE_S:
+                return False
             time.sleep(_LOOK_S)
+        return True
 
     # --- without the job ---
 
@@ -395,18 +438,24 @@ class Steer:
             return
         self.tickets.extend(self.set_tickets(self.block.batches))
         counts = [_meter.count(t.indices) for t in self.tickets]
-        self.time_alone(lambda: self._pull(plain, iterator), counts, self.workers)
+        ahead = iterator._prefetch_factor * self.workers if self.workers else 0
+        self.time_alone(lambda: self._pull(plain, iterator), counts, self.workers, ahead)
 
-    def time_alone(self, pull, counts, workers):
-        first = max(workers, 1)
+    def time_alone(self, pull, counts, workers, ahead):
+        """As in analyzer/measure.h: to the last batch before which workers had all of the work
+        that they may have ahead."""
+        first, end = max(workers, 1), len(counts)
+        if end >= 2 * workers + ahead:
+            end -= ahead
         for _ in counts[:first]:
             pull()
         begin, used = time.monotonic_ns(), time.process_time_ns()
-        for _ in counts[first:]:
+        for _ in counts[first:end]:
             pull()
         journal.put(_journal.ALONE, self.number, self.block.number, begin, time.monotonic_ns(),
-                    sum(counts[first:]), workers, time.process_time_ns() - used,
-                    len(counts) - first)
+                    sum(counts[first:end]), workers, time.process_time_ns() - used, end - first)
+        for _ in counts[end:]:
+            pull()
 
     # --- the end ---
 

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * chosen.c: from which blocks a figure is taken.  Runs in the command only; no I/O.
+ */
+
+#include <config.h>
+
+#include "analyzer/chosen.h"
+
+#include <stdlib.h>
+
+#include "analyzer/model.h"
+#include "analyzer/residency.h"
+#include "base/median.h"
+#include "base/say.h"
+
+#define STOLEN_FAR	0.03	/* of the time that was wanted, beyond the median */
+
+/*--- kinds ---------------------------------------------------------------*/
+
+double
+chosen_resident(const struct measured_list *l)
+{
+	double sum = 0;
+	size_t nr = 0;
+
+	for (size_t i = 0; i < l->nr; i++) {
+		if (l->list[i].kind != BLOCK_ACTUAL ||
+		    l->list[i].resident < 0)
+			continue;
+		sum += l->list[i].resident;
+		nr++;
+	}
+	return nr > 0 ? sum / (double)nr : -1;
+}
+
+/* Of all of a kind, in samples a second; 0: there is none. */
+static double
+rate_of(const struct measured_list *l, enum block_kind kind)
+{
+	double sum = 0;
+	size_t nr = 0;
+
+	for (size_t i = 0; i < l->nr; i++) {
+		if (l->list[i].kind == kind && l->list[i].s_per_sample > 0) {
+			sum += l->list[i].s_per_sample;
+			nr++;
+		}
+	}
+	return nr > 0 ? (double)nr / sum : 0;
+}
+
+static bool
+is_same(const struct measured_list *l, enum block_kind a, enum block_kind b)
+{
+	return a == b || ((a == BLOCK_ACTUAL || a == BLOCK_CACHED) &&
+	    (b == BLOCK_ACTUAL || b == BLOCK_CACHED) &&
+	    model_is_resident(chosen_resident(l),
+	    rate_of(l, BLOCK_RAW_COLD), rate_of(l, BLOCK_ACTUAL)));
+}
+
+/* Of the loader alone, with so many workers. */
+static bool
+has_workers(const struct measured *m, unsigned workers)
+{
+	return m->kind != BLOCK_ALONE || m->workers == workers;
+}
+
+/*--- which of them -------------------------------------------------------*/
+
+static bool
+is_undisturbed(const struct measured *m, double limit)
+{
+	(void)limit;
+	return !m->is_disturbed;
+}
+
+static bool
+is_in_place(const struct measured *m, double limit)
+{
+	(void)limit;
+	return !residency_is_misplaced(m);
+}
+
+static bool
+is_calm(const struct measured *m, double limit)
+{
+	return m->stolen <= limit;
+}
+
+/* Those for which it holds, if there are any. */
+static bool
+keep(struct chosen *c, bool (*holds)(const struct measured *, double),
+    double limit)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < c->nr; i++)
+		nr += holds(c->list[i], limit);
+	if (nr == 0)
+		return false;
+	nr = 0;
+	for (size_t i = 0; i < c->nr; i++) {
+		if (holds(c->list[i], limit))
+			c->list[nr++] = c->list[i];
+	}
+	c->nr = nr;
+	return true;
+}
+
+static double
+median_stolen(const struct chosen *c)
+{
+	double *share = calloc(c->nr + 1, sizeof *share), middle;
+
+	if (share == NULL)
+		say_no_memory();
+	for (size_t i = 0; i < c->nr; i++)
+		share[i] = c->list[i]->stolen;
+	middle = median_of(share, c->nr);
+	free(share);
+	return middle;
+}
+
+static void
+leave_out(struct chosen *c)
+{
+	if (c->nr == 0)
+		return;
+	c->are_disturbed = !keep(c, is_undisturbed, 0);
+	(void)keep(c, is_in_place, 0);
+	(void)keep(c, is_calm, median_stolen(c) + STOLEN_FAR);
+}
+
+static void
+reserve(struct chosen *c, const struct measured_list *l)
+{
+	*c = (struct chosen){ 0 };
+	c->list = calloc(l->nr + 1, sizeof *c->list);
+	if (c->list == NULL)
+		say_no_memory();
+}
+
+void
+chosen_init(struct chosen *c, const struct measured_list *l,
+    enum block_kind kind, unsigned workers)
+{
+	const struct measured *m;
+
+	reserve(c, l);
+	for (size_t i = 0; i < l->nr; i++) {
+		m = &l->list[i];
+		if (is_same(l, m->kind, kind) &&
+		    has_workers(m, workers))
+			c->list[c->nr++] = m;
+	}
+	leave_out(c);
+}
+
+void
+chosen_init_handover(struct chosen *c, const struct measured_list *l)
+{
+	reserve(c, l);
+	for (size_t i = 0; i < l->nr; i++) {
+		if (l->list[i].handover_s > 0)
+			c->list[c->nr++] = &l->list[i];
+	}
+	leave_out(c);
+}
+
+void
+chosen_fini(struct chosen *c)
+{
+	free(c->list);
+	*c = (struct chosen){ 0 };
+}
