@@ -26,7 +26,8 @@ expect_out '^120 images, .* in all, read by cat for 3 epochs'
 [ "$(grep -cE '^  (page cache|no cache|without destall|destall run)  .*[0-9]/s$' "$work/out")" -eq 6 ] ||
     fail "not six rows with a speed"
 for epoch in 1 2 3; do expect_out "^epoch $epoch\$"; done
-expect_out '^  destall run +#+ +[0-9.]+ MiB 100\.[0-9] % +[0-9,]+/s$'
+# Beside the images, what finds them is read: how much, memory decides.
+expect_out '^  destall run +#+ +[0-9.]+ MiB 1[0-4][0-9]\.[0-9] % +[0-9,]+/s$'
 expect_out '^  LRU \*  +#+ +[0-9.]+ MiB +[0-9.]+ %$'
 expect_out '^  MinIO \*  +#+ +[0-9.]+ MiB +6[0-9]\.[0-9] %$'
 expect_out "^After the first epoch the (same )?reader, behind 'destall run', "
@@ -163,7 +164,9 @@ expect_out '^  \$ destall profile --for 1s --pass-epochs -- \\$'
 expect_out '^        destall emulate .* --data pictures$'
 expect_out '^2\. Where does the time go\? A job that reads arrays$'
 expect_out '^It could not be profiled: no Python here has PyTorch and Pillow'
-long=$(awk 'length($0) > 80' "$work/out")
+! grep -q /proc/self "$work/out" || fail "a command that nobody can type"
+# A command is one line, to be copied, however long it is.
+long=$(awk 'length($0) > 80 && !/^ +destall run /' "$work/out")
 [ -z "$long" ] || fail "wider than 80: $long"
 
 # With what there is.  The user's store, and what he has set for profiles of his
@@ -173,7 +176,8 @@ run env DESTALL_STORE="$work/store" DESTALL_PROFILE=/nonexistent DESTALL_LIVE=x 
 expect_status 0
 expect_no_err
 [ ! -e "$work/store" ] && [ ! -e "$XDG_DATA_HOME/destall" ] || fail "a store of the user's"
-[ -z "${PYTHON-}" ] || "$PYTHON" - "$work/out" <<'END' || fail "the document: profiles"
+mv "$work/out" document.json			# too long to be shown with a failure
+[ -z "${PYTHON-}" ] || "$PYTHON" - document.json <<'END' || fail "the document: profiles"
 import json, sys
 d = json.load(open(sys.argv[1]))
 assert d["sharing"] is None and d["measured"] is None, d
@@ -185,7 +189,7 @@ def check_profile(one, command):
         assert one["result"]["schema_version"] == 1 and one["result"]["mode"] == "steered", one
         assert one["result"]["rates_samples_per_s"] and one["result"]["shares"], one
     else:       # too slow a machine for so short a time
-        assert one["failed"].startswith("a job ended with status 0: destall: profile: no "), one
+        assert one["failed"].startswith("a job ended with status 0: destall: profile: "), one
 
 if "train.py" in p["pictures"]["command"]:
     check_profile(p["pictures"], "python3 train.py --step-ms 5 --times 4 pictures")

@@ -120,27 +120,31 @@ await(struct profiling *g, struct ds_err *err)
 	return rc;
 }
 
-/* It was run in the demo's folder: what is there needs no more than a name. */
+/* `to` is no longer than `from`. */
 static void
-shorten(char *text, const char *dir)
+replace(char *text, const char *from, const char *to)
 {
-	size_t len = strlen(dir);
-	char *at = text;
+	size_t had = strlen(from), has = strlen(to);
 
-	while (at != NULL && (at = strstr(at, dir)) != NULL) {
-		if (at[len] == '/')
-			memmove(at, at + len + 1, strlen(at + len + 1) + 1);
-		else
-			at += len;
+	while (text != NULL && (text = strstr(text, from)) != NULL) {
+		memcpy(text, to, has);
+		memmove(text + has, text + had, strlen(text + had) + 1);
+		text += has;
 	}
 }
 
+/* As people would type them: it was run in the demo's folder, and what is there
+ * needs no more than a name. */
 static void
 shorten_fixes(struct result *r, const char *dir)
 {
+	char below[DEMO_PATH + 1];
+
+	(void)snprintf(below, sizeof below, "%s/", dir);
 	for (size_t i = 0; i < r->nr_fixes; i++) {
-		shorten(r->fixes[i].what, dir);
-		shorten(r->fixes[i].command, dir);
+		replace(r->fixes[i].what, below, "");
+		replace(r->fixes[i].command, below, "");
+		replace(r->fixes[i].command, OURSELVES, demo_job_self);
 	}
 }
 
