@@ -16,6 +16,7 @@
 #include "tests/harness/unit.h"
 
 static pid_t hub;
+static struct testhub_next next;
 
 /* An empty one says nothing.  setenv() keeps what it replaces: what it allocates
  * would look like a leak. */
@@ -49,8 +50,8 @@ stagehub_close(void **state)
 	return 0;
 }
 
-void
-stagehub_start(uint64_t stage_bytes)
+static struct hub_options
+choose_options(uint64_t stage_bytes)
 {
 	static const struct hub_module *const modules[] = {
 		&director_module, NULL,
@@ -59,7 +60,29 @@ stagehub_start(uint64_t stage_bytes)
 
 	o.stage_bytes = stage_bytes;
 	testhub_use(modules);
+	return o;
+}
+
+void
+stagehub_start(uint64_t stage_bytes)
+{
+	struct hub_options o = choose_options(stage_bytes);
+
 	hub = testhub_start(&o, 1);
+}
+
+void
+stagehub_prepare(void)
+{
+	struct hub_options o = choose_options(0);
+
+	next = testhub_prepare(&o);
+}
+
+void
+stagehub_begin(void)
+{
+	hub = testhub_begin(&next);
 }
 
 void

@@ -23,6 +23,8 @@ int stagehub_close(void **state);
 void stagehub_clear(void);	/* what variables say of streams */
 
 void stagehub_start(uint64_t stage_bytes);	/* 0: the default */
+void stagehub_prepare(void);	/* one more, which begins when it is told to: */
+void stagehub_begin(void);	/* where there are threads (testhub.h) */
 void stagehub_kill(void);	/* it is gone when this returns */
 void stagehub_stop(void);	/* if it was not killed */
 

@@ -245,11 +245,14 @@ tell_fast_time(void *arg)
 }
 
 static _Noreturn void
-be_hub(const struct hub_options *o, int ready, unsigned speed)
+be_hub(const struct hub_options *o, int go, int ready, unsigned speed)
 {
 	struct ds_err err;
 	int null = open("/dev/null", O_WRONLY);
+	char word;
 
+	if (io_read_all(go, &word, 1) != 1)
+		_exit(0);		/* it is not wanted any more */
 	setenv("DESTALL_HUB", path, 1);
 	dup2(null, STDERR_FILENO);
 	clock_speed = speed;
@@ -261,41 +264,71 @@ be_hub(const struct hub_options *o, int ready, unsigned speed)
 	_exit(1);
 }
 
-static pid_t
-start_hub(const struct hub_options *o, unsigned speed, char *said,
-    unsigned size)
+static struct testhub_next
+fork_hub(const struct hub_options *o, unsigned speed)
 {
-	int ends[2];
-	ssize_t n;
+	int go[2], ready[2];
 	pid_t pid;
 
-	assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+	assert_int_equal(pipe2(go, O_CLOEXEC), 0);
+	assert_int_equal(pipe2(ready, O_CLOEXEC), 0);
 	pid = fork();
 	assert_true(pid >= 0);
-	if (pid == 0)
-		be_hub(o, ends[1], speed);
-	close(ends[1]);
-	n = io_read_all(ends[0], said, size - 1);
+	if (pid == 0) {
+		close(go[1]);
+		close(ready[0]);
+		be_hub(o, go[0], ready[1], speed);
+	}
+	close(go[0]);
+	close(ready[1]);
+	return (struct testhub_next){ .pid = pid, .go = go[1],
+	    .ready = ready[0] };
+}
+
+static void
+let_go(struct testhub_next *next, char *said, unsigned size)
+{
+	ssize_t n;
+
+	assert_int_equal(io_write_all(next->go, "g", 1), 0);
+	close(next->go);
+	n = io_read_all(next->ready, said, size - 1);
 	assert_true(n >= 0);
 	said[n] = '\0';
-	close(ends[0]);
-	return pid;
+	close(next->ready);
+}
+
+struct testhub_next
+testhub_prepare(const struct hub_options *o)
+{
+	return fork_hub(o, 1);
+}
+
+pid_t
+testhub_begin(struct testhub_next *next)
+{
+	char said[DS_ERR_TEXT];
+
+	let_go(next, said, sizeof said);
+	assert_string_equal(said, "ok\n");
+	return next->pid;
 }
 
 pid_t
 testhub_try(const struct hub_options *o, char *said, unsigned size)
 {
-	return start_hub(o, 1, said, size);
+	struct testhub_next next = fork_hub(o, 1);
+
+	let_go(&next, said, size);
+	return next.pid;
 }
 
 pid_t
 testhub_start(const struct hub_options *o, unsigned speed)
 {
-	char said[DS_ERR_TEXT];
-	pid_t pid = start_hub(o, speed, said, sizeof said);
+	struct testhub_next next = fork_hub(o, speed);
 
-	assert_string_equal(said, "ok\n");
-	return pid;
+	return testhub_begin(&next);
 }
 
 int

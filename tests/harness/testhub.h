@@ -40,6 +40,13 @@ pid_t testhub_start(const struct hub_options *o, unsigned speed);
 	 * faster. */
 pid_t testhub_try(const struct hub_options *o, char *said, unsigned size);
 	/* What it says of its start: "ok\n" or a sentence. */
+struct testhub_next { pid_t pid; int go, ready; };
+
+struct testhub_next testhub_prepare(const struct hub_options *o);
+pid_t testhub_begin(struct testhub_next *next);
+	/* testhub_start() in two steps: a child that was forked off beside threads
+	 * cannot allocate where memory is watched (its locks may be held for
+	 * ever), so it must be there before they are. */
 int testhub_wait(pid_t pid);
 	/* For its end: exit status, or 128 and the signal. */
 int testhub_stop(pid_t pid);
