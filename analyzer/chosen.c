@@ -9,6 +9,7 @@
 
 #include <stdlib.h>
 
+#include "analyzer/found.h"
 #include "analyzer/model.h"
 #include "analyzer/residency.h"
 #include "base/median.h"
@@ -17,22 +18,6 @@
 #define STOLEN_FAR	0.03	/* of the time that was wanted, beyond the median */
 
 /*--- kinds ---------------------------------------------------------------*/
-
-double
-chosen_resident(const struct measured_list *l)
-{
-	double sum = 0;
-	size_t nr = 0;
-
-	for (size_t i = 0; i < l->nr; i++) {
-		if (l->list[i].kind != BLOCK_ACTUAL ||
-		    l->list[i].resident < 0)
-			continue;
-		sum += l->list[i].resident;
-		nr++;
-	}
-	return nr > 0 ? sum / (double)nr : -1;
-}
 
 /* Of all of a kind, in samples a second; 0: there is none. */
 static double
@@ -55,7 +40,7 @@ is_same(const struct measured_list *l, enum block_kind a, enum block_kind b)
 {
 	return a == b || ((a == BLOCK_ACTUAL || a == BLOCK_CACHED) &&
 	    (b == BLOCK_ACTUAL || b == BLOCK_CACHED) &&
-	    model_is_resident(chosen_resident(l),
+	    model_is_resident(found_resident(l),
 	    rate_of(l, BLOCK_RAW_COLD), rate_of(l, BLOCK_ACTUAL)));
 }
 

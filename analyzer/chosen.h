@@ -31,8 +31,4 @@ void chosen_init_handover(struct chosen *c, const struct measured_list *l);
 	/* Those that tell how long it takes. */
 void chosen_fini(struct chosen *c);
 
-double chosen_resident(const struct measured_list *l);
-	/* Of the files of fresh batches, in memory as they were found: 0 to 1;
-	 * negative: not known. */
-
 #endif

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #include "analyzer/chosen.h"
+#include "analyzer/found.h"
 #include "analyzer/interval.h"
 #include "base/say.h"
 
@@ -42,32 +43,6 @@ reserve(size_t nr)
 	return list;
 }
 
-static struct figure
-rate_of(const struct measured_list *l, enum block_kind kind, unsigned workers)
-{
-	bool is_replay = kind == BLOCK_REPLAY || kind == BLOCK_REPLAY_BUSY;
-	struct interval_block *list;
-	const struct measured *m;
-	struct chosen c;
-	struct figure f;
-
-	chosen_init(&c, l, kind, workers);
-	list = reserve(c.nr);
-	for (size_t i = 0; i < c.nr; i++) {
-		m = c.list[i];
-		list[i] = (struct interval_block){
-			.samples = (uint64_t)m->samples,
-			.time_s = m->s_per_sample,
-			.cpu_s = is_replay ? m->job_cpu_s :
-			    m->cpu_s > 0 ? m->cpu_s : -1,
-		};
-	}
-	f = interval_of_rate(list, c.nr);
-	free(list);
-	chosen_fini(&c);
-	return f;
-}
-
 /* The mean over blocks of something that some have; not a number: none has. */
 static double
 mean_of(const struct measured_list *l, enum block_kind kind, unsigned workers,
@@ -91,6 +66,49 @@ mean_of(const struct measured_list *l, enum block_kind kind, unsigned workers,
 
 #define MEAN(list, kind, workers, member) \
 	mean_of((list), (kind), (workers), offsetof(struct measured, member))
+
+/*--- rates ---------------------------------------------------------------*/
+
+/* By another cause of doubt, which is independent of those that it has. */
+static void
+widen_by(struct figure *f, double half)
+{
+	double low = f->value - hypot(f->value - f->low, half);
+
+	f->low = low > 0 ? low : f->low;
+	f->high = f->value + hypot(f->high - f->value, half);
+}
+
+static struct figure
+rate_of(const struct measured_list *l, enum block_kind kind, unsigned workers)
+{
+	bool is_replay = kind == BLOCK_REPLAY || kind == BLOCK_REPLAY_BUSY;
+	struct interval_block *list;
+	const struct measured *m;
+	struct chosen c;
+	struct found found;
+	struct figure f;
+
+	found_init(&found, l, MEAN(l, BLOCK_ACTUAL, 0, s_per_sample),
+	    MEAN(l, BLOCK_CACHED, 0, s_per_sample));
+	chosen_init(&c, l, kind, workers);
+	list = reserve(c.nr);
+	for (size_t i = 0; i < c.nr; i++) {
+		m = c.list[i];
+		list[i] = (struct interval_block){
+			.samples = (uint64_t)m->samples,
+			.time_s = found_time(&found, m),
+			.cpu_s = is_replay ? m->job_cpu_s :
+			    m->cpu_s > 0 ? m->cpu_s : -1,
+		};
+	}
+	f = interval_of_times(list, c.nr);
+	if (kind == BLOCK_ACTUAL && f.is_known)
+		widen_by(&f, found_half(&found));
+	free(list);
+	chosen_fini(&c);
+	return interval_invert(&f);
+}
 
 /*--- the rest ------------------------------------------------------------*/
 
@@ -229,7 +247,7 @@ estimate_job(struct result *r, const struct measured_list *l)
 	j->handover_s = r->handover_ms_per_batch.is_known &&
 	    j->batch_size > 0 ? 1e-3 * r->handover_ms_per_batch.value /
 	    (double)j->batch_size : 0;
-	j->resident = chosen_resident(l);
+	j->resident = found_resident(l);
 }
 
 /*--- workers -------------------------------------------------------------*/

@@ -32,8 +32,10 @@ libhost_la_SOURCES += \
 libhost_la_SOURCES += \
 	%D%/stolen.c %D%/stolen.h \
 	%D%/work.c %D%/work.h \
+	%D%/steps.c %D%/steps.h \
 	%D%/measure.c %D%/measure.h \
 	%D%/residency.c %D%/residency.h \
+	%D%/found.c %D%/found.h \
 	%D%/planner.c %D%/planner.h \
 	%D%/interval.c %D%/interval.h \
 	%D%/model.c %D%/model.h \

@@ -20,34 +20,16 @@
 
 #define BUSY_LEAST	0.9	/* of their time: workers have always something to do */
 #define WAITED_LEAST	0.05	/* of its time: a job waits for its loader */
-#define OUTLIER_TIMES	8.0	/* the median gap, and so much more, is no step */
-#define OUTLIER_MORE_S	0.05
 #define LATE_MOST	8u	/* blocks of which something may be told late */
 
 /* The words of records: probe/journal.h. */
-enum { STEP_BLOCK, STEP_NUMBER, STEP_ASKED, STEP_GIVEN, STEP_SAMPLES, STEP_CPU_ASKED,
-    STEP_CPU_GIVEN };
-enum { BLOCK_NUMBER, BLOCK_KIND, BLOCK_TIME, BLOCK_CPU };
-enum { END_NUMBER, END_KIND, END_TIME, END_BATCHES, END_SAMPLES, END_DEVICE };
+enum { END_NUMBER, END_KIND };
 enum { READ_BLOCK, READ_BEGIN, READ_END, READ_FILES, READ_BYTES, READ_SAMPLES,
     READ_READERS };
 enum { ALONE_BLOCK, ALONE_BEGIN, ALONE_END, ALONE_SAMPLES, ALONE_WORKERS,
     ALONE_CPU };
 enum { STORAGE_BLOCK, STORAGE_BYTES, STORAGE_BEGIN, STORAGE_END, STORAGE_CPU };
 enum { READY_BLOCK, READY_BEGIN, READY_END, READY_BATCHES };
-
-static double
-seconds(uint64_t from_ns, uint64_t to_ns)
-{
-	return to_ns > from_ns ?
-	    (double)(to_ns - from_ns) / (double)NS_PER_S : 0;
-}
-
-static uint64_t
-later(uint64_t a_ns, uint64_t b_ns)
-{
-	return a_ns > b_ns ? a_ns : b_ns;
-}
 
 void
 measured_fini(struct measured_list *l)
@@ -56,226 +38,7 @@ measured_fini(struct measured_list *l)
 	*l = (struct measured_list){ 0 };
 }
 
-/*--- the steps of a block ------------------------------------------------*/
-
-struct gap {
-	double	s;
-	double	cpu_s;			/* of a processor meanwhile; 0: not told */
-	double	samples;		/* of the batch before it */
-	bool	has_other;		/* another loader was iterated */
-};
-
-struct steps {
-	const struct fact **list;
-	size_t		nr;
-	struct gap	*gaps;		/* behind each */
-	uint64_t	begin_ns, end_ns;	/* of the block */
-	uint64_t	begin_cpu_ns;		/* used until then; 0: not told */
-	bool		has_device;	/* that works on between steps */
-};
-
-static void
-steps_fini(struct steps *s)
-{
-	free(s->list);
-	free(s->gaps);
-}
-
-static bool
-is_of(const struct fact *f, enum journal_kind kind, uint32_t process,
-    uint32_t loader)
-{
-	return f->kind == kind && f->process == process && f->loader == loader;
-}
-
-static size_t
-count_steps(const struct facts *f, uint32_t process, uint64_t block)
-{
-	uint32_t loader = f->processes[process].trains;
-	size_t nr = 0;
-
-	for (size_t i = 0; i < f->nr; i++)
-		nr += is_of(&f->list[i], JOURNAL_STEP, process, loader) &&
-		    f->list[i].word[STEP_BLOCK] == block;
-	return nr;
-}
-
-/* Was another loader of the process asked for a batch between? */
-static bool
-has_other(const struct facts *f, uint32_t process, uint64_t from, uint64_t to)
-{
-	uint32_t loader = f->processes[process].trains;
-	const struct fact *p;
-
-	for (size_t i = 0; i < f->nr; i++) {
-		p = &f->list[i];
-		if (p->kind == JOURNAL_STEP && p->process == process &&
-		    p->loader != loader && p->word[STEP_ASKED] > from &&
-		    p->word[STEP_ASKED] < to)
-			return true;
-	}
-	return false;
-}
-
-static void
-find_gaps(struct steps *s, const struct facts *f, uint32_t process)
-{
-	uint64_t from, to, used;
-
-	for (size_t i = 0; i < s->nr; i++) {
-		used = i + 1 < s->nr ? s->list[i + 1]->word[STEP_CPU_ASKED] : 0;
-		from = s->list[i]->word[STEP_GIVEN];
-		to = i + 1 < s->nr ? s->list[i + 1]->word[STEP_ASKED] :
-		    s->end_ns;
-		s->gaps[i] = (struct gap){ .s = seconds(from, to),
-		    .cpu_s = seconds(s->list[i]->word[STEP_CPU_GIVEN], used),
-		    .samples = (double)s->list[i]->word[STEP_SAMPLES],
-		    .has_other = has_other(f, process, from, to) };
-	}
-}
-
-static void
-find_steps(struct steps *s, const struct facts *f, uint32_t process,
-    uint64_t block)
-{
-	uint32_t loader = f->processes[process].trains;
-	size_t most = count_steps(f, process, block);
-
-	s->list = calloc(most + 1, sizeof *s->list);
-	s->gaps = calloc(most + 1, sizeof *s->gaps);
-	if (s->list == NULL || s->gaps == NULL)
-		say_no_memory();
-	for (size_t i = 0; i < f->nr && s->nr < most; i++) {
-		if (is_of(&f->list[i], JOURNAL_STEP, process, loader) &&
-		    f->list[i].word[STEP_BLOCK] == block)
-			s->list[s->nr++] = &f->list[i];
-	}
-	find_gaps(s, f, process);
-}
-
-static double
-median_gap(const struct steps *s)
-{
-	double *values = calloc(s->nr + 1, sizeof *values), m;
-
-	if (values == NULL)
-		say_no_memory();
-	for (size_t i = 0; i < s->nr; i++)
-		values[i] = s->gaps[i].s;
-	m = median_of(values, s->nr);
-	free(values);
-	return m;
-}
-
-/* Counts what is cut. */
-static bool
-is_cut(struct measured_list *l, const struct gap *g, double usual)
-{
-	if (g->has_other) {
-		l->other_s += g->s - usual;
-		l->nr_other++;
-		return true;
-	}
-	if (g->s > OUTLIER_TIMES * usual + OUTLIER_MORE_S) {
-		l->outlier_s += g->s - usual;
-		l->nr_outlier++;
-		return true;
-	}
-	return false;
-}
-
-/*--- what counts ---------------------------------------------------------*/
-
-/* Of one rank, or of all. */
-struct part {
-	double	s, samples, cpu_s;
-	double	waited_s;		/* for batches, beyond handing them over */
-	double	workers;
-	uint64_t begin_ns;		/* of what counts; of ranks, the last */
-	bool	is_disturbed;
-};
-
-/* A device is behind the job's steps: what counts there is the time in which it has
- * done all of them, for it was waited for at both ends of the block. */
-static void
-add_replayed(struct part *p, struct measured_list *l, const struct steps *s)
-{
-	double usual = median_gap(s), cut_s = 0;
-
-	for (size_t i = 0; i < s->nr; i++) {
-		bool is_last = i + 1 == s->nr;
-
-		if (!(is_last && s->has_device) &&
-		    is_cut(l, &s->gaps[i], usual)) {
-			cut_s += s->gaps[i].s;
-			continue;
-		}
-		p->s += s->gaps[i].s;
-		p->cpu_s += s->gaps[i].cpu_s;
-		p->samples += s->gaps[i].samples;
-	}
-	if (s->has_device)
-		p->s = seconds(s->begin_ns, s->end_ns) - cut_s;
-}
-
-/* In the main process, all of them; files are arranged before the block begins,
- * when the first was asked for already. */
-static void
-add_made_here(struct part *p, struct measured_list *l, const struct steps *s)
-{
-	double usual = median_gap(s);
-
-	if (s->nr == 0)
-		return;
-	p->s = seconds(later(s->list[0]->word[STEP_ASKED], s->begin_ns),
-	    s->end_ns);
-	p->cpu_s = seconds(later(s->list[0]->word[STEP_CPU_ASKED],
-	    s->begin_cpu_ns), s->list[s->nr - 1]->word[STEP_CPU_GIVEN]);
-	for (size_t i = 0; i < s->nr; i++) {
-		p->samples += s->gaps[i].samples;
-		p->is_disturbed |= is_cut(l, &s->gaps[i], usual);
-	}
-}
-
-static double
-waited_s(const struct steps *s, size_t first, size_t end)
-{
-	double sum = 0, least = INFINITY, one;
-
-	for (size_t i = first; i < end; i++) {
-		one = seconds(s->list[i]->word[STEP_ASKED],
-		    s->list[i]->word[STEP_GIVEN]);
-		least = fmin(least, one);
-		sum += one;
-	}
-	return sum - (double)(end - first) * least;
-}
-
-/* ahead: batches that workers have in work at a time.  A block that is shorter
- * counts to its end. */
-static void
-add_made(struct part *p, struct measured_list *l, const struct steps *s,
-    uint64_t workers, uint64_t ahead)
-{
-	size_t first = (size_t)workers, end = s->nr;
-	double usual = median_gap(s);
-
-	if (s->nr <= first)
-		return;
-	if (s->nr >= 2 * workers + ahead)
-		end -= (size_t)ahead;
-	p->s = seconds(s->list[first - 1]->word[STEP_GIVEN],
-	    s->list[end - 1]->word[STEP_GIVEN]);
-	p->cpu_s = seconds(s->list[first - 1]->word[STEP_CPU_GIVEN],
-	    s->list[end - 1]->word[STEP_CPU_GIVEN]);
-	p->begin_ns = s->list[first - 1]->word[STEP_GIVEN];
-	p->waited_s = waited_s(s, first, end);
-	for (size_t i = first; i < end; i++)
-		p->samples += s->gaps[i].samples;
-	/* The gap behind the last is not within. */
-	for (size_t i = 0; i + 1 < end; i++)
-		p->is_disturbed |= is_cut(l, &s->gaps[i], usual);
-}
+/*--- what a rank was given -----------------------------------------------*/
 
 /* Threads of a native loader make one batch after the other: they have none in
  * work that is behind the last one. */
@@ -284,28 +47,6 @@ ahead_of(const struct fact_loader *l)
 {
 	return (l->flags & LOADER_PIPELINED) != 0 ? 0 :
 	    l->prefetch * l->workers;
-}
-
-static bool
-find_borders(struct steps *s, const struct facts *f, uint32_t process,
-    uint64_t block)
-{
-	const struct fact *p;
-
-	for (size_t i = 0; i < f->nr; i++) {
-		p = &f->list[i];
-		if (p->process != process || p->word[BLOCK_NUMBER] != block)
-			continue;
-		if (p->kind == JOURNAL_BLOCK) {
-			s->begin_ns = p->word[BLOCK_TIME];
-			s->begin_cpu_ns = p->word[BLOCK_CPU];
-		}
-		if (p->kind == JOURNAL_BLOCK_END) {
-			s->end_ns = p->word[END_TIME];
-			s->has_device = p->word[END_DEVICE] != 0;
-		}
-	}
-	return s->begin_ns != 0 && s->end_ns > s->begin_ns;
 }
 
 static bool
@@ -321,7 +62,7 @@ has_ended(const struct facts *f, uint64_t block)
 		struct steps s = { 0 };
 
 		if (f->processes[i].trains != 0 &&
-		    !find_borders(&s, f, i, block))
+		    !steps_find_borders(&s, f, i, block))
 			return false;
 	}
 	return true;
@@ -343,12 +84,12 @@ add_part(struct part *all, const struct part *p)
 	all->s += p->s;
 	all->waited_s += p->waited_s;
 	all->workers += p->workers;
-	all->begin_ns = later(all->begin_ns, p->begin_ns);
+	all->begin_ns = clock_later(all->begin_ns, p->begin_ns);
 }
 
 /* What a rank was given in a block; false: nothing that counts. */
 static bool
-add_rank(struct measured *m, struct measured_list *l, const struct facts *f,
+add_rank(struct measured *m, struct cut *cut, const struct facts *f,
     uint32_t process, struct part *all)
 {
 	uint32_t loader = f->processes[process].trains;
@@ -358,14 +99,15 @@ add_rank(struct measured *m, struct measured_list *l, const struct facts *f,
 
 	if (known == NULL)
 		return false;
-	(void)find_borders(&s, f, process, m->number);
-	find_steps(&s, f, process, m->number);
+	(void)steps_find_borders(&s, f, process, m->number);
+	steps_find(&s, f, process, m->number);
 	if (is_replay(m->kind))
-		add_replayed(&p, l, &s);
+		steps_add_replayed(&p, cut, &s);
 	else if (known->workers == 0)
-		add_made_here(&p, l, &s);
+		steps_add_made_here(&p, cut, &s);
 	else
-		add_made(&p, l, &s, known->workers, ahead_of(known));
+		steps_add_made(&p, cut, &s, known->workers,
+		    ahead_of(known));
 	widen(m, s.begin_ns, s.end_ns);
 	steps_fini(&s);
 	if (p.s <= 0 || p.samples <= 0)
@@ -405,7 +147,7 @@ sum_made(const struct facts *f, uint64_t block, uint32_t loader)
 		sum.wall_s += p->word[MADE_WORKER] == JOURNAL_ALL_WORKERS ?
 		    (double)(p->word[MADE_CPU] + p->word[MADE_KEPT]) /
 		    (double)NS_PER_S :
-		    seconds(p->word[MADE_BEGIN], p->word[MADE_END]);
+		    clock_seconds(p->word[MADE_BEGIN], p->word[MADE_END]);
 	}
 	return sum;
 }
@@ -480,16 +222,16 @@ add_ready(struct measured *m, const struct facts *f)
 		p = &f->list[i];
 		if (p->kind != JOURNAL_READY || p->word[READY_BLOCK] != m->number)
 			continue;
-		s = seconds(p->word[READY_BEGIN], p->word[READY_END]);
+		s = clock_seconds(p->word[READY_BEGIN], p->word[READY_END]);
 		if (p->word[READY_BATCHES] == 1)
 			own[nr++] = s;
 		sum += s;
 		batches += (double)p->word[READY_BATCHES];
 		if (m->ready_ns == 0)
 			begin_ns = p->word[READY_BEGIN];
-		m->ready_ns = later(m->ready_ns, p->word[READY_END]);
+		m->ready_ns = clock_later(m->ready_ns, p->word[READY_END]);
 	}
-	m->ready_s = seconds(begin_ns, m->ready_ns);
+	m->ready_s = clock_seconds(begin_ns, m->ready_ns);
 	m->handover_s = nr > 0 ? median_of(own, nr) :
 	    batches > 0 ? sum / batches : -1;
 	free(own);
@@ -503,12 +245,12 @@ add_alone(struct measured *m, const struct fact *p)
 	double s, samples;
 
 	if (p->kind == JOURNAL_READ) {
-		s = seconds(p->word[READ_BEGIN], p->word[READ_END]);
+		s = clock_seconds(p->word[READ_BEGIN], p->word[READ_END]);
 		samples = (double)p->word[READ_SAMPLES];
 		m->bytes += (double)p->word[READ_BYTES];
 		m->workers += (uint32_t)p->word[READ_READERS];
 	} else {
-		s = seconds(p->word[ALONE_BEGIN], p->word[ALONE_END]);
+		s = clock_seconds(p->word[ALONE_BEGIN], p->word[ALONE_END]);
 		samples = (double)p->word[ALONE_SAMPLES];
 		/* Of each rank, as the job says how many it has. */
 		m->workers = (uint32_t)p->word[ALONE_WORKERS];
@@ -531,7 +273,7 @@ has_ended_alone(const struct facts *f, uint64_t block)
 
 		if (f->processes[i].trains == 0)
 			continue;
-		(void)find_borders(&s, f, i, block);
+		(void)steps_find_borders(&s, f, i, block);
 		if (s.end_ns == 0)
 			return false;
 	}
@@ -564,11 +306,13 @@ count_work(struct measured *m, const struct facts *f, uint64_t from_ns,
 	double s;
 
 	work_find(&w, f, m->number, from_ns);
-	s = seconds(from_ns, w.last_ns);
+	s = clock_seconds(from_ns, w.last_ns);
 	if (w.samples < m->samples / 2 || w.busy_s < BUSY_LEAST * workers * s)
 		return;
 	m->s_per_sample = s / w.samples;
 	m->samples = w.samples;
+	if (m->kind == BLOCK_ACTUAL && w.pages > 0)
+		m->resident = w.resident / w.pages;
 }
 
 static void
@@ -587,7 +331,7 @@ count_work_alone(struct measured *m, const struct facts *f)
 	for (size_t i = 0; i < f->nr; i++) {
 		if (f->list[i].kind == JOURNAL_ALONE &&
 		    f->list[i].word[ALONE_BLOCK] == m->number)
-			from_ns = later(from_ns, f->list[i].word[ALONE_BEGIN]);
+			from_ns = clock_later(from_ns, f->list[i].word[ALONE_BEGIN]);
 	}
 	if (m->workers > 0)
 		count_work(m, f, from_ns, (double)m->workers * m->ranks);
@@ -604,7 +348,7 @@ has_workers(const struct facts *f)
 }
 
 static bool
-measure_one(struct measured *m, struct measured_list *l, const struct facts *f)
+measure_one(struct measured *m, struct cut *cut, const struct facts *f)
 {
 	struct part all = { 0 };
 	bool is_whole;
@@ -620,7 +364,7 @@ measure_one(struct measured *m, struct measured_list *l, const struct facts *f)
 		is_whole = has_ended(f, m->number);
 		for (uint32_t i = 0; i < f->nr_processes && is_whole; i++) {
 			if (f->processes[i].trains != 0)
-				is_whole = add_rank(m, l, f, i, &all);
+				is_whole = add_rank(m, cut, f, i, &all);
 		}
 	}
 	if (!is_whole || m->s_per_sample <= 0)
@@ -655,17 +399,18 @@ add_block(struct measured_list *l, const struct facts *f, uint32_t start,
     enum block_kind kind, uint64_t number)
 {
 	struct measured m = { .kind = kind, .start = start,
-	    .number = (uint32_t)number, .handover_s = -1, .from_storage = -1 };
-	struct measured_list cut = { 0 };
+	    .number = (uint32_t)number, .handover_s = -1, .resident = -1,
+	    .resident_after = -1, .from_storage = -1 };
+	struct cut cut = { 0 };
 
 	if (number >= SCHEDULE_BLOCKS || !is_new(l, start, number) ||
 	    !measure_one(&m, &cut, f))
 		return;
 	/* Only now: a block without a value is tried again. */
-	l->other_s += cut.other_s;
-	l->nr_other += cut.nr_other;
-	l->outlier_s += cut.outlier_s;
-	l->nr_outlier += cut.nr_outlier;
+	l->cut.other_s += cut.other_s;
+	l->cut.nr_other += cut.nr_other;
+	l->cut.outlier_s += cut.outlier_s;
+	l->cut.nr_outlier += cut.nr_outlier;
 	l->list = list_grow(l->list, l->nr, sizeof *l->list);
 	l->list[l->nr++] = m;
 }
@@ -691,10 +436,10 @@ measure_blocks(struct measured_list *l, const struct facts *f, uint32_t start)
 
 	for (size_t i = 0; i < f->nr; i++) {
 		p = &f->list[i];
-		kind = p->word[BLOCK_KIND];
+		kind = p->word[END_KIND];
 		if (p->kind == JOURNAL_BLOCK_END && kind < BLOCK_KINDS)
 			add_block(l, f, start, (enum block_kind)kind,
-			    p->word[BLOCK_NUMBER]);
+			    p->word[END_NUMBER]);
 	}
 	look_again(l, f, start);
 }
@@ -721,19 +466,19 @@ measure_plain(const struct facts *f, double *samples, double *step_s)
 {
 	struct steps s = { 0 };
 	struct part p = { 0 };
-	struct measured_list none = { 0 };
+	struct cut none = { 0 };
 
 	for (uint32_t i = 0; i < f->nr_processes && s.nr == 0; i++) {
 		if (f->processes[i].trains == 0)
 			continue;
 		steps_fini(&s);
 		s = (struct steps){ .end_ns = f->processes[i].trains_ns };
-		find_steps(&s, f, i, JOURNAL_NO_BLOCK);
+		steps_find(&s, f, i, JOURNAL_NO_BLOCK);
 	}
 	if (s.nr > 0)
 		s.nr--;			/* its gap has no end yet */
-	add_made(&p, &none, &s, 1, 0);
-	*step_s = median_gap(&s);
+	steps_add_made(&p, &none, &s, 1, 0);
+	*step_s = steps_median_gap(&s);
 	*samples = p.samples;
 	steps_fini(&s);
 	return fmax(p.samples > 0 ? p.s / p.samples : 0, least_seconds(f));

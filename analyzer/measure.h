@@ -34,6 +34,7 @@
 #include <stdint.h>
 
 #include "analyzer/facts.h"
+#include "analyzer/steps.h"
 #include "probe/schedule.h"
 
 struct measured {
@@ -63,16 +64,19 @@ struct measured {
 	double		bytes;		/* read */
 	bool		has_files;	/* that were looked at */
 	double		pages;		/* of them */
-	double		resident;	/* of these, before; negative: not known */
+	double		resident;	/* of these, before; of fresh batches where
+					 * workers decide, those of the samples that
+					 * count; negative: not known */
 	double		resident_after;
 	double		from_storage;	/* the same, read from there; negative */
+	double		beside_files;	/* others of the data set that were looked at, */
+	double		beside;		/* and what of them was in memory */
 };
 
 struct measured_list {
 	struct measured	*list;
 	size_t		nr;
-	double		other_s, outlier_s;	/* cut out */
-	uint64_t	nr_other, nr_outlier;
+	struct cut	cut;
 };
 
 void measured_fini(struct measured_list *l);

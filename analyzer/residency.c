@@ -11,9 +11,28 @@
 
 /* The words of records: probe/journal.h. */
 enum { PAGES_BLOCK, PAGES_WHEN, PAGES_ALL, PAGES_RESIDENT, PAGES_UNTOLD };
+enum { BESIDE_FILES, BESIDE_PAGES, BESIDE_RESIDENT, BESIDE_UNTOLD };
 enum { STORAGE_BLOCK, STORAGE_BYTES, STORAGE_BEGIN, STORAGE_END };
 
 /*--- looked at -----------------------------------------------------------*/
+
+static void
+take_beside(struct measured *m, const struct facts *f)
+{
+	double all = 0, in = 0;
+	const struct fact *p;
+
+	for (size_t i = 0; i < f->nr; i++) {
+		p = &f->list[i];
+		if (p->kind != JOURNAL_BESIDE ||
+		    p->word[BESIDE_PAGES] <= p->word[BESIDE_UNTOLD])
+			continue;
+		m->beside_files += (double)p->word[BESIDE_FILES];
+		all += (double)(p->word[BESIDE_PAGES] - p->word[BESIDE_UNTOLD]);
+		in += (double)p->word[BESIDE_RESIDENT];
+	}
+	m->beside = all > 0 ? in / all : 0;
+}
 
 void
 residency_take(struct measured *m, const struct facts *f)
@@ -33,8 +52,12 @@ residency_take(struct measured *m, const struct facts *f)
 		    (double)p->word[PAGES_UNTOLD];
 		in[when] += (double)p->word[PAGES_RESIDENT];
 	}
-	m->resident = all[0] > 0 ? in[0] / all[0] : -1;
-	m->resident_after = all[1] > 0 ? in[1] / all[1] : -1;
+	if (m->resident < 0 && all[0] > 0)
+		m->resident = in[0] / all[0];
+	if (all[1] > 0)
+		m->resident_after = in[1] / all[1];
+	if (m->kind == BLOCK_ACTUAL)
+		take_beside(m, f);
 }
 
 /*--- read nonetheless ----------------------------------------------------*/

@@ -60,12 +60,14 @@ summary_loaders(struct result *r, const struct facts *f)
 void
 summary_cuts(struct result *r, const struct measured_list *l)
 {
-	if (l->nr_other > 0)
-		result_add_cut(r, "other loaders, between steps", l->other_s,
-		    l->nr_other);
-	if (l->nr_outlier > 0)
+	const struct cut *cut = &l->cut;
+
+	if (cut->nr_other > 0)
+		result_add_cut(r, "other loaders, between steps", cut->other_s,
+		    cut->nr_other);
+	if (cut->nr_outlier > 0)
 		result_add_cut(r, "steps far longer than the others",
-		    l->outlier_s, l->nr_outlier);
+		    cut->outlier_s, cut->nr_outlier);
 }
 
 /*--- what could not be shown ---------------------------------------------*/

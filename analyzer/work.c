@@ -33,18 +33,47 @@ last_begun(const struct facts *f, uint64_t block)
 	return last_ns;
 }
 
+/* A worker tells of the files of a batch just before it tells of the batch. */
+static const struct fact *
+pages_of(const struct facts *f, const struct fact *made)
+{
+	for (const struct fact *p = made; p-- > f->list;) {
+		if (p->process != made->process)
+			continue;
+		if (p->kind == JOURNAL_PAGES)
+			return p;
+		if (p->kind == JOURNAL_MADE)
+			break;
+	}
+	return NULL;
+}
+
 static void
-add(struct work *w, const struct fact *p, uint64_t from_ns, uint64_t to_ns)
+add_pages(struct work *w, const struct fact *p, double part)
+{
+	enum { BLOCK, WHEN, ALL, RESIDENT, UNTOLD };
+
+	if (p == NULL)
+		return;
+	w->pages += part * ((double)p->word[ALL] - (double)p->word[UNTOLD]);
+	w->resident += part * (double)p->word[RESIDENT];
+}
+
+static void
+add(struct work *w, const struct facts *f, const struct fact *p,
+    uint64_t from_ns)
 {
 	uint64_t begin = p->word[MADE_BEGIN], end = p->word[MADE_END];
 	uint64_t from = begin > from_ns ? begin : from_ns;
-	uint64_t to = end < to_ns ? end : to_ns;
+	uint64_t to = end < w->last_ns ? end : w->last_ns;
+	double part;
 
 	if (to <= from)
 		return;
-	w->samples += (double)p->word[MADE_SAMPLES] * (double)(to - from) /
-	    (double)(end - begin);
+	part = (double)(to - from) / (double)(end - begin);
+	w->samples += part * (double)p->word[MADE_SAMPLES];
 	w->busy_s += (double)(to - from) / (double)NS_PER_S;
+	add_pages(w, pages_of(f, p), part);
 }
 
 void
@@ -54,6 +83,6 @@ work_find(struct work *w, const struct facts *f, uint64_t block,
 	*w = (struct work){ .last_ns = last_begun(f, block) };
 	for (size_t i = 0; i < f->nr; i++) {
 		if (is_of(&f->list[i], block))
-			add(w, &f->list[i], from_ns, w->last_ns);
+			add(w, f, &f->list[i], from_ns);
 	}
 }

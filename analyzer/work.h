@@ -23,6 +23,9 @@ enum { MADE_BLOCK, MADE_WORKER, MADE_BEGIN, MADE_END, MADE_SAMPLES, MADE_CPU,
 struct work {
 	double		samples;	/* of a batch that was in work then, the part */
 	double		busy_s;		/* of all workers */
+	double		pages;		/* of the files of these samples, as far as that
+					 * was told, */
+	double		resident;	/* and of them in memory before */
 	uint64_t	last_ns;	/* when the last batch of the block was begun,
 					 * or 0: until then all were at work */
 };

@@ -58,6 +58,19 @@ clock_left_ms(uint64_t deadline_ns)
 	return left_ms > INT_MAX ? INT_MAX : (int)left_ms;
 }
 
+double
+clock_seconds(uint64_t from_ns, uint64_t to_ns)
+{
+	return to_ns > from_ns ?
+	    (double)(to_ns - from_ns) / (double)NS_PER_S : 0;
+}
+
+uint64_t
+clock_later(uint64_t a_ns, uint64_t b_ns)
+{
+	return a_ns > b_ns ? a_ns : b_ns;
+}
+
 void
 clock_replace(clock_now_f *now, void *arg)
 {

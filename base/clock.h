@@ -28,6 +28,10 @@ int clock_left_ms(uint64_t deadline_ns);
 	/* Time until the deadline, as poll(2) wants it: rounded up, at most
 	 * INT_MAX, 0 when it has passed. */
 
+double clock_seconds(uint64_t from_ns, uint64_t to_ns);
+	/* 0, if that is before. */
+uint64_t clock_later(uint64_t a_ns, uint64_t b_ns);
+
 void clock_replace(clock_now_f *now, void *arg);
 	/* For tests: use this clock; NULL brings the real one back.  Not while
 	 * other threads run. */

@@ -190,6 +190,8 @@ void steer_end_busy(struct ds_loader *l);
 void steer_arrange(struct ds_loader *l, bool in_memory, uint64_t nr);
 	/* The first nr items' files. */
 void steer_tell_pages(struct ds_loader *l, bool is_after, uint64_t nr);
+void steer_tell_beside(struct ds_loader *l);
+	/* Of the data set, as it is found: not of the set's own files. */
 void steer_look_fresh(struct ds_loader *l);
 	/* Before the block's batches, which are fresh: tells of their files. */
 void steer_restore_fresh(struct ds_loader *l);

@@ -15,11 +15,15 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/io.h"
 #include "cache/data.h"
 #include "cache/source_file.h"
 #include "loader/loader.h"
 #include "probe/resident.h"
+
+#define BESIDE_MOST	4000u	/* files that are looked at, beside the set's, */
+#define BESIDE_NS	(250 * NS_PER_MS)	/* or as many as this is enough for */
 
 static int
 open_item(const struct ds_loader *l, uint64_t item, struct stat *st)
@@ -109,6 +113,28 @@ steer_tell_pages(struct ds_loader *l, bool is_after, uint64_t nr)
 	for (uint64_t i = 0; i < nr; i++)
 		(void)look_at(l, l->steer->set.items[i], &p);
 	tell(l->steer, is_after, &p);
+}
+
+/* Of the epoch, spread over it; the set is at its end. */
+void
+steer_tell_beside(struct ds_loader *l)
+{
+	uint64_t until_ns = clock_now_ns() + BESIDE_NS, files = 0;
+	uint64_t end = l->steer->set.runs[0].at.turn;
+	uint64_t step = end / BESIDE_MOST + 1;
+	struct pages p = { 0 };
+
+	loader_turn_to(l, l->given.epoch);
+	for (uint64_t turn = 0; turn < end; turn += step) {
+		(void)look_at(l, l->items[plan_sample(&l->plan,
+		    plan_position(&l->plan, turn))], &p);
+		files++;
+		if (clock_now_ns() > until_ns)
+			break;
+	}
+	if (files > 0)
+		steer_tell(l->steer, JOURNAL_BESIDE, (const uint64_t[7]){
+		    files, p.all, p.in_memory, p.not_told }, NULL);
 }
 
 /*--- fresh batches, as they are found ------------------------------------*/

@@ -103,6 +103,8 @@ steer_choose(struct ds_loader *l, uint32_t batches, struct ds_err *err)
 	set->nr_items = (uint64_t)nr * set->runs[0].count;
 	fill_items(l, set);
 	tell_set(l);
+	if (l->data->source->ops->scheme == NULL)
+		steer_tell_beside(l);
 	return 0;
 }
 

@@ -84,6 +84,8 @@ enum journal_kind {
 	JOURNAL_EPOCH,	/* time: the end of an epoch was reached; batches */
 	JOURNAL_LEFT,	/* time, why: enum journal_left */
 	JOURNAL_MARK,	/* a step that a program tells by ds_step(): time, samples */
+	JOURNAL_BESIDE,	/* other files of the data set, as they were found: files,
+			 * pages, of them in memory, not told */
 	JOURNAL_KINDS
 };
 

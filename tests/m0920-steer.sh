@@ -54,6 +54,8 @@ records STEP | awk '{ n = $3 == block ? n + 1 : 0; block = $3 } $4 != n { exit 1
 expect_records 1 SET '$3 == 4 && $4 == 32 && $5 == 32 && $6 > 0 && $7 == 0'
 set -- $(records SET)
 bytes=$6
+# The rest of the data set, as it was found.
+expect_records 1 BESIDE '$3 == 368 && $4 >= 368 && $4 == $5 && $6 == 0'
 expect_records 0 PAGES '$7 != 0 || $5 < 32'
 for block in 3 4 7 8 9; do
 	expect_records 2 PAGES "\$3 == $block && \$5 == \$6"
@@ -146,5 +148,6 @@ expect_status 0
 expect_left 0
 expect_records 1 NOTE '/parts of shards/'
 expect_records 1 SET '$5 == 0 && $7 == 16'
+expect_records 0 BESIDE
 expect_records 6 PAGES '$6 == 0 && $5 == $7'
 expect_records 1 READ '$6 == 16'

@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-#include "analyzer/chosen.h"
+#include "analyzer/found.h"
 #include "tests/harness/told.h"
 
 #define MANY	32u
@@ -118,7 +118,7 @@ blocks_of_both_count_where_all_is_in_memory(void **state)
 	assert_near(result.rate[RATE_LOADER_CACHED].value, 150);
 	assert_near(result.rate[RATE_ACTUAL].value, 150);
 	assert_near(result.rate[RATE_LOADER_COLD].value, 10);
-	assert_near(chosen_resident(&list), 1);
+	assert_near(found_resident(&list), 1);
 	/* Some is not, and storage is fast, or it is not. */
 	blocks[1].resident = 0.9;
 	add(BLOCK_RAW_COLD, 10000);
@@ -127,6 +127,66 @@ blocks_of_both_count_where_all_is_in_memory(void **state)
 	blocks[3].s_per_sample = 1e-3;
 	estimate_rates(&result, &list, 2);
 	assert_near(result.rate[RATE_ACTUAL].value, 300);
+	told_fini();
+}
+
+/* A sample takes 10 ms, and 40 more if its file is not in memory.  Half of the data
+ * set is there, but blocks find what they find. */
+static void
+what_blocks_find_by_chance_does_not_count(void **state)
+{
+	static const double found[] = { 0.4, 0.45, 0.5 };
+	struct figure *v = &result.rate[RATE_ACTUAL];
+
+	(void)state;
+	start(2);
+	add(BLOCK_CACHED, 100);
+	for (unsigned i = 0; i < 3; i++) {
+		struct measured *m = add(BLOCK_ACTUAL,
+		    1 / (0.01 + 0.04 * (1 - found[i])));
+
+		m->resident = found[i];
+		m->samples = 100;
+	}
+	estimate_rates(&result, &list, 2);
+	assert_near(v->value, 1 / 0.032);
+	assert_near(found_resident(&list), 0.45);
+	for (unsigned i = 1; i < 4; i++) {
+		blocks[i].beside = 0.5;
+		blocks[i].beside_files = 2500;
+	}
+	estimate_rates(&result, &list, 2);
+	assert_near(v->value, 1 / 0.03);
+	assert_near(found_resident(&list), 0.5);
+	/* Half of the files being there is known to 2 %. */
+	assert_true(v->low < 1 / (0.03 + 0.04 * 0.0195) &&
+	    v->high > 1 / (0.03 - 0.04 * 0.0195));
+	assert_true(v->high - v->low < 0.1 * v->value);
+	/* Other files that are far from what is loaded are not its data set. */
+	blocks[3].beside = 0.9;
+	estimate_rates(&result, &list, 2);
+	assert_near(v->value, 1 / 0.032);
+	assert_near(found_resident(&list), 0.45);
+	told_fini();
+}
+
+/* A job that is as fast whatever it finds waits for something else. */
+static void
+what_is_found_is_nothing_to_who_does_not_wait_for_it(void **state)
+{
+	(void)state;
+	start(2);
+	add(BLOCK_CACHED, 100);
+	for (unsigned i = 0; i < 2; i++) {
+		struct measured *m = add(BLOCK_ACTUAL, 100);
+
+		m->resident = 0.4 + 0.02 * i;
+		m->beside = 0.45;
+		m->beside_files = 1000;
+	}
+	add(BLOCK_RAW_COLD, 10);
+	estimate_rates(&result, &list, 2);
+	assert_near(result.rate[RATE_ACTUAL].value, 100);
 	told_fini();
 }
 
@@ -360,6 +420,8 @@ UNIT_MAIN(
 	UNIT(times_are_averaged_not_rates),
 	UNIT(the_loader_alone_by_its_workers),
 	UNIT(blocks_of_both_count_where_all_is_in_memory),
+	UNIT(what_blocks_find_by_chance_does_not_count),
+	UNIT(what_is_found_is_nothing_to_who_does_not_wait_for_it),
 	UNIT(processors_are_those_of_the_whole_job),
 	UNIT(disturbed_blocks_count_if_there_are_no_others),
 	UNIT(blocks_that_the_host_slowed_do_not_count),

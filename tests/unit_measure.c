@@ -132,13 +132,16 @@ made_by_workers_ends_with_all_at_work(void **state)
 }
 
 /* Two workers that begin together; one of them takes longer once, and is half a
- * batch behind from then on. */
+ * batch behind from then on.  The files of the other, but for those of its first
+ * batch, are in memory. */
 static void
 tell_work(uint64_t block)
 {
 	uint64_t begin = 1000, end;
 
 	for (unsigned i = 0; i < 10; i++) {
+		TELL(1, JOURNAL_PAGES, 1, block, 0, 120, i > 0 ? 100 : 0, 20);
+		TELL(2, JOURNAL_PAGES, 1, block, 0, 100, 0, 0);
 		TELL(1, JOURNAL_MADE, 1, block, 1, (1000 + 100 * i) * MS,
 		    (1100 + 100 * i) * MS, 10);
 		end = begin + (i == 1 ? 150 : 100);
@@ -149,30 +152,37 @@ tell_work(uint64_t block)
 
 /* And what was given of it, by a job that waits for each so long. */
 static void
-tell_given(uint64_t wait)
+tell_given(enum block_kind kind, uint64_t wait)
 {
 	uint64_t at;
 
-	tell_begin(0, 0, BLOCK_CACHED, 1000);
+	tell_begin(0, 0, kind, 1000);
 	for (unsigned i = 0; i < 20; i++) {
 		at = 1100 + i / 2 * 100 + (i > 2 && i % 2 == 1 ? 50 : 0);
 		tell_step(0, 0, i, at - (i % 5 == 0 ? 1 : wait), at);
 	}
-	tell_end(0, 0, BLOCK_CACHED, 2100);
+	tell_end(0, 0, kind, 2100);
 }
 
 static void
 what_workers_made_counts_where_they_decide(void **state)
 {
+	static const enum block_kind kinds[] = { BLOCK_CACHED, BLOCK_ACTUAL };
+
 	(void)state;
-	start();
-	tell_rank(0, 2, 0, 1);
-	tell_work(0);
-	tell_given(30);
-	/* From 1100 to 1950, when the last was begun: 8.5 and 8 batches. */
-	assert_near(only()->s_per_sample, 0.850 / 165);
-	assert_near(list.list[0].samples, 165);
-	end();
+	for (unsigned i = 0; i < 2; i++) {
+		start();
+		tell_rank(0, 2, 0, 1);
+		tell_work(0);
+		tell_given(kinds[i], 30);
+		/* From 1100 to 1950, when the last was begun: 8.5 and 8
+		 * batches. */
+		assert_near(only()->s_per_sample, 0.850 / 165);
+		assert_near(list.list[0].samples, 165);
+		/* All that is looked at, or the files of these samples. */
+		assert_near(list.list[0].resident, i == 0 ? 0.45 : 8.5 / 16.5);
+		end();
+	}
 }
 
 static void
@@ -182,14 +192,14 @@ what_was_given_counts_where_the_job_decides(void **state)
 	start();
 	tell_rank(0, 2, 0, 1);
 	tell_work(0);
-	tell_given(2);
+	tell_given(BLOCK_CACHED, 2);
 	assert_near(only()->s_per_sample, 0.750 / 140);
 	end();
 	/* Or where some of them have nothing to do. */
 	start();
 	tell_rank(0, 3, 0, 1);
 	tell_work(0);
-	tell_given(30);
+	tell_given(BLOCK_CACHED, 30);
 	assert_near(only()->s_per_sample, 0.550 / 110);
 	end();
 }
@@ -322,9 +332,9 @@ another_loader_is_cut_out_of_what_is_replayed(void **state)
 	assert_near(only()->s_per_sample, 0.002);
 	assert_near(list.list[0].samples, 40);
 	assert_false(list.list[0].is_disturbed);
-	assert_int_equal(list.nr_other, 1);
-	assert_near(list.other_s, 0.02);
-	assert_int_equal(list.nr_outlier, 0);
+	assert_int_equal(list.cut.nr_other, 1);
+	assert_near(list.cut.other_s, 0.02);
+	assert_int_equal(list.cut.nr_outlier, 0);
 	end();
 }
 
@@ -340,10 +350,10 @@ outliers_are_cut_out_of_what_is_replayed(void **state)
 	tell_step(0, 0, 6, 6100, 6100);
 	tell_end(0, 0, BLOCK_REPLAY, 6120);
 	assert_near(only()->s_per_sample, 0.002);
-	assert_int_equal(list.nr_outlier, 1);
-	assert_near(list.outlier_s, 4.98);
+	assert_int_equal(list.cut.nr_outlier, 1);
+	assert_near(list.cut.outlier_s, 4.98);
 	measure_blocks(&list, &facts, 0);
-	assert_int_equal(list.nr_outlier, 1);
+	assert_int_equal(list.cut.nr_outlier, 1);
 	end();
 }
 
@@ -363,7 +373,7 @@ made_batches_are_disturbed(void **state)
 	assert_int_equal(list.nr, 2);
 	assert_false(list.list[0].is_disturbed);
 	assert_true(list.list[1].is_disturbed);
-	assert_int_equal(list.nr_outlier, 1);
+	assert_int_equal(list.cut.nr_outlier, 1);
 	end();
 }
 
@@ -381,7 +391,7 @@ cuts_are_not_counted_again(void **state)
 	for (unsigned i = 0; i < 5; i++)
 		measure_blocks(&list, &facts, 0);
 	assert_int_equal(list.nr, 0);
-	assert_in_range(list.nr_other, 0, 1);
+	assert_in_range(list.cut.nr_other, 0, 1);
 	end();
 }
 

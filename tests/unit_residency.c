@@ -16,7 +16,7 @@ static struct measured
 take(uint64_t resident_before, uint64_t resident_after)
 {
 	struct measured m = { .kind = BLOCK_CACHED, .number = BLOCK,
-	    .from_storage = -1 };
+	    .resident = -1, .resident_after = -1, .from_storage = -1 };
 
 	TELL(0, JOURNAL_PAGES, 1, BLOCK, 0, 1000, resident_before, 100);
 	TELL(0, JOURNAL_PAGES, 1, BLOCK + 1, 0, 9999, 0, 0);
@@ -93,6 +93,27 @@ who_delivers_tells_of_a_block(void **state)
 	told_fini();
 }
 
+/* Of each rank; what is not told, or cannot be, does not count. */
+static void
+others_of_the_data_set_count_for_fresh_batches(void **state)
+{
+	struct measured m = { .kind = BLOCK_ACTUAL, .number = BLOCK,
+	    .resident = -1 };
+
+	(void)state;
+	told_init();
+	TELL(0, JOURNAL_BESIDE, 1, 300, 1000, 100, 500);
+	TELL(1, JOURNAL_BESIDE, 1, 100, 500, 300, 0);
+	TELL(1, JOURNAL_BESIDE, 1, 700, 100, 0, 100);
+	TELL(1, JOURNAL_BESIDE, 1, 700, 100, 0, 101);
+	residency_take(&m, &facts);
+	assert_near(m.beside_files, 400);
+	assert_near(m.beside, 0.4);
+	m = take(900, 900);
+	assert_near(m.beside_files, 0);
+	told_fini();
+}
+
 /* Hostile. */
 static void
 numbers_that_go_back_tell_nothing(void **state)
@@ -114,4 +135,5 @@ UNIT_MAIN(
 	UNIT(pages_are_looked_at),
 	UNIT(what_was_read_nonetheless_shows),
 	UNIT(who_delivers_tells_of_a_block),
+	UNIT(others_of_the_data_set_count_for_fresh_batches),
 	UNIT(numbers_that_go_back_tell_nothing))

@@ -70,14 +70,14 @@ time_left_out_is_told(void **state)
 	told_init();
 	summary_cuts(&result, &list);
 	assert_int_equal(result.nr_cuts, 0);
-	list.nr_other = 3;
-	list.other_s = 1.5;
+	list.cut.nr_other = 3;
+	list.cut.other_s = 1.5;
 	summary_cuts(&result, &list);
 	assert_int_equal(result.nr_cuts, 1);
 	assert_int_equal(result.cuts[0].times, 3);
 	assert_near(result.cuts[0].seconds, 1.5);
-	list.nr_outlier = 1;
-	list.outlier_s = 20;
+	list.cut.nr_outlier = 1;
+	list.cut.outlier_s = 20;
 	summary_cuts(&result, &list);
 	assert_int_equal(result.nr_cuts, 3);
 	assert_near(result.cuts[2].seconds, 20);

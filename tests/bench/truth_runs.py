@@ -61,11 +61,11 @@ def phases_of(job):
             *["actual", "raw"] * job.is_slow]
 
 
-def torch_truth(job, data, cores, seconds):
+def torch_truth(job, data, cores, seconds, tries):
     samples = samples_for(job, cores, seconds, data.nr_files)
     out = os.path.join(data.top, "truth.json")
     phases = phases_of(job)
-    run([*torch_command(job, data, samples), "--phases", ",".join(phases), "--tries", str(TRIES),
+    run([*torch_command(job, data, samples), "--phases", ",".join(phases), "--tries", str(tries),
          "--json", out],
         environment(job, data), PATIENCE * (seconds * len(phases) + 10))
     with open(out) as f:
@@ -92,9 +92,9 @@ def steady(doc):
     return doc["epochs"][1:-1]
 
 
-def native_epochs(job, data, folder, alone=False, cached=True):
-    """Of steady epochs: samples, seconds, those of waiting; and the document, with what the host
-    took of them."""
+def native_epochs(job, data, folder, most, alone=False, cached=True):
+    """Of steady epochs, of which there are that many tries at the most: samples, seconds, those
+    of waiting; and the document, with what the host took of them."""
     env = environment(job, data, cached)
 
     def run_once():
@@ -103,7 +103,7 @@ def native_epochs(job, data, folder, alone=False, cached=True):
         return json.loads(run([*native_command(job, folder, alone), "--epochs", str(EPOCHS),
                                "--json"], env, LONG_S))
 
-    doc, share, tries = bench.calmly(run_once, TRIES, CALM)
+    doc, share, tries = bench.calmly(run_once, most, CALM)
     doc.update(stolen_share=share, tries=tries)
     samples = sum(e["samples"] for e in steady(doc))
     seconds = sum(e["seconds"] for e in steady(doc))
@@ -126,22 +126,22 @@ def touch_ms(doc):
     return 1e3 * doc["touch_cpu_seconds"] / doc["samples"]
 
 
-def native_truth(job, data):
+def native_truth(job, data, tries):
     """G is that of pictures that are there at once, the hand-over of such for which there is more
     than enough time; what is read from storage is read so in every epoch."""
     folder = data.of(job)
-    samples, seconds, waited, tiny = native_epochs(job, data, data.folder("tiny"))
+    samples, seconds, waited, tiny = native_epochs(job, data, data.folder("tiny"), tries)
     ingest = samples / (seconds - waited)
     calm = dataclasses.replace(job, step_ms=CALM_MS)
-    samples, _, waited, ready = native_epochs(calm, data, data.folder("tiny"))
+    samples, _, waited, ready = native_epochs(calm, data, data.folder("tiny"), tries)
     handover = 1e3 * waited / (samples / job.batch)
-    samples, seconds, _, alone = native_epochs(job, data, folder, alone=True)
+    samples, seconds, _, alone = native_epochs(job, data, folder, tries, alone=True)
     prep = samples / seconds
-    samples, seconds, _, doc = native_epochs(job, data, folder)
+    samples, seconds, _, doc = native_epochs(job, data, folder, tries)
     cached = actual = samples / seconds
     docs, storage = [tiny, ready, alone, doc], None
     if job.is_slow:
-        samples, seconds, _, doc = native_epochs(job, data, folder, cached=False)
+        samples, seconds, _, doc = native_epochs(job, data, folder, tries, cached=False)
         actual = samples / seconds
         docs.append(doc)
         storage = raw_rate(job, data, native_readers(doc))
@@ -157,8 +157,8 @@ def native_truth(job, data):
 
 def taken_by_host(runs):
     """The most of one, and how many of them had to be made again."""
-    return {"stolen_share": max(r["stolen_share"] for r in runs),
-            "tries": 1 + sum(r["tries"] - 1 for r in runs)}
+    return {"stolen_share": max(r.get("stolen_share", 0) for r in runs),
+            "tries": 1 + sum(r.get("tries", 1) - 1 for r in runs)}
 
 
 def raw_rate(job, data, readers):
@@ -169,7 +169,7 @@ def raw_rate(job, data, readers):
         return json.load(f)["epochs"][0]["samples_per_s"]
 
 
-def truth_of(job, data, cores, seconds):
+def truth_of(job, data, cores, seconds, tries=TRIES):
     if job.kind == "torch":
-        return torch_truth(job, data, cores, seconds)
-    return native_truth(job, data)
+        return torch_truth(job, data, cores, seconds, tries)
+    return native_truth(job, data, tries)

@@ -59,7 +59,7 @@ die(const char *what)
 static const char *const kinds[JOURNAL_KINDS] = {
 	"NONE", "HELLO", "LOADER", "TRAINS", "STEP", "MADE", "READY", "BLOCK",
 	"BLOCK_END", "SET", "PAGES", "READ", "ALONE", "OTHER", "STORAGE",
-	"LIVE", "LIVE_MADE", "OPEN", "NOTE", "EPOCH", "LEFT", "MARK",
+	"LIVE", "LIVE_MADE", "OPEN", "NOTE", "EPOCH", "LEFT", "MARK", "BESIDE",
 };
 
 typedef void record_f(const struct journal_record *r, const char *text);

@@ -9,6 +9,7 @@ import gc
 import itertools
 import os
 import queue
+import random
 import resource
 import signal
 import struct
@@ -352,6 +353,27 @@ def test_files_leave_memory(files, no_files):
         pytest.skip("this file system keeps files in memory")
     _pages.read(files)
     assert _pages.count(files).resident == 5
+
+
+def test_other_files_of_the_folders_and_kinds_are_counted(tmp_path, monkeypatch):
+    state = random.getstate()
+    for name in ("a/1.jpg", "a/2.jpg", "a/3.jpg", "a/notes.txt", "b/4.jpg", "b/5.png", "c/6.jpg"):
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(b"x" * (mmap_page() + 1))
+    (tmp_path / "a" / "folder.jpg").mkdir()
+    known = [str(tmp_path / name) for name in ("a/1.jpg", "b/4.jpg", "b/5.png")]
+    nr, counted = _pages.count_beside(known)
+    assert (nr, counted.pages, counted.resident) == (2, 4, 4)
+    nr, counted = _pages.count_beside([*known, str(tmp_path / "a" / "notes.txt"), "/nowhere/7"])
+    assert nr == 2
+    monkeypatch.setattr(_pages, "_BESIDE", 1)
+    assert _pages.count_beside(known)[0] == 1
+    monkeypatch.setattr(_pages, "_BESIDE", 4)
+    monkeypatch.setattr(_pages, "_BESIDE_S", 0)
+    assert _pages.count_beside(known)[0] <= 1
+    assert _pages.count_beside([])[0] == 0
+    assert random.getstate() == state
 
 
 # --- handing over ---------------------------------------------------------------------------

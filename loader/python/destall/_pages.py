@@ -5,8 +5,10 @@ any right but to read them."""
 import ctypes
 import mmap
 import os
+import random
 import stat
 import threading
+import time
 
 _libc = ctypes.CDLL(None, use_errno=True)
 _libc.mincore.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_void_p]
@@ -19,6 +21,9 @@ _PAGE = mmap.PAGESIZE
 _CHUNK = 1 << 20
 _READERS = 32
 _PROT_NONE = 0          # nothing is read by it
+_BESIDE = 4000          # files are enough to know how much of a data set is in memory,
+_BESIDE_S = 0.25        # or as many as can be looked at in this time, and
+_LISTED = 100000        # of so many the folders need not be listed any further
 
 
 class Counted:
@@ -70,6 +75,37 @@ def count(paths):
     for fd, size in _each(paths):
         counted.add(fd, size)
     return counted
+
+
+def count_beside(paths):
+    """Other files of their folders and kinds, by chance: how many, and their pages."""
+    rng = random.Random()               # the program's own is not touched
+    others = _list_beside(paths, rng)
+    rng.shuffle(others)
+    counted, nr, until = Counted(), 0, time.monotonic() + _BESIDE_S
+    for fd, size in _each(others[:_BESIDE]):
+        counted.add(fd, size)
+        nr += 1
+        if time.monotonic() > until:
+            break
+    return nr, counted
+
+
+def _list_beside(paths, rng):
+    known, kinds = set(paths), {os.path.splitext(path)[1] for path in paths}
+    folders = sorted({os.path.dirname(path) for path in paths})
+    rng.shuffle(folders)
+    others, until = [], time.monotonic() + _BESIDE_S
+    for folder in folders:
+        try:
+            with os.scandir(folder) as entries:
+                others += [e.path for e in entries if e.path not in known and
+                           os.path.splitext(e.name)[1] in kinds and e.is_file()]
+        except OSError:
+            continue
+        if len(others) > _LISTED or time.monotonic() > until:
+            break
+    return others
 
 
 def evict(paths):

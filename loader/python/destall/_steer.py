@@ -249,6 +249,7 @@ class Steer:
             self.set_bytes += sum({f.path: f.size for f in made.files}.values())
             self._note_found(made.files)
         self._tell_set(is_cut)
+        self._tell_beside()
 
     def _note_found(self, files):
         for f in files:
@@ -257,6 +258,14 @@ class Steer:
                 self.found.untold += f.pages
             else:
                 self.found.resident += f.resident
+
+    def _tell_beside(self):
+        """Where some of the files are in memory, a few hundred fresh samples say too little of how
+        many are: others of the same folders say more."""
+        if _ALL * self.found.pages > self.found.resident > (1 - _ALL) * self.found.pages:
+            nr, counted = _pages.count_beside(self._all_files(len(self.files)))
+            journal.put(_journal.BESIDE, self.number, nr, counted.pages, counted.resident,
+                        counted.untold)
 
     @property
     def all_is_there(self):
