@@ -35,13 +35,15 @@ rate_of(const struct measured_list *l, enum block_kind kind)
 	return nr > 0 ? (double)nr / sum : 0;
 }
 
-static bool
-is_same(const struct measured_list *l, enum block_kind a, enum block_kind b)
+/* Whose blocks tell of that kind, too. */
+static enum block_kind
+twin_of(const struct measured_list *l, enum block_kind kind)
 {
-	return a == b || ((a == BLOCK_ACTUAL || a == BLOCK_CACHED) &&
-	    (b == BLOCK_ACTUAL || b == BLOCK_CACHED) &&
-	    model_is_resident(found_resident(l),
-	    rate_of(l, BLOCK_RAW_COLD), rate_of(l, BLOCK_ACTUAL)));
+	if ((kind != BLOCK_ACTUAL && kind != BLOCK_CACHED) ||
+	    !model_is_resident(found_resident(l), rate_of(l, BLOCK_RAW_COLD),
+	    rate_of(l, BLOCK_ACTUAL)))
+		return kind;
+	return kind == BLOCK_ACTUAL ? BLOCK_CACHED : BLOCK_ACTUAL;
 }
 
 /* Of the loader alone, with so many workers. */
@@ -130,12 +132,13 @@ void
 chosen_init(struct chosen *c, const struct measured_list *l,
     enum block_kind kind, unsigned workers)
 {
+	enum block_kind twin = twin_of(l, kind);
 	const struct measured *m;
 
 	reserve(c, l);
 	for (size_t i = 0; i < l->nr; i++) {
 		m = &l->list[i];
-		if (is_same(l, m->kind, kind) &&
+		if ((m->kind == kind || m->kind == twin) &&
 		    has_workers(m, workers))
 			c->list[c->nr++] = m;
 	}

@@ -351,9 +351,11 @@ tick(void *arg)
 		return;
 	read_told(c);
 	observe_sample(&c->observe);
-	stolen_look(&c->stolen, now_ns);
-	if (!c->options->is_live)
-		steer(c);
+	if (c->options->is_live)
+		return;
+	if (!c->is_done)
+		stolen_look(&c->stolen, now_ns);
+	steer(c);
 }
 
 /* Ctrl-C ends the measuring once there is some, and while there is.  A program of

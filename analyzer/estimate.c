@@ -79,31 +79,42 @@ widen_by(struct figure *f, double half)
 	f->high = f->value + hypot(f->high - f->value, half);
 }
 
+static struct found
+find_found(const struct measured_list *l, const struct chosen *actual)
+{
+	struct found f;
+
+	found_init(&f, actual->list, actual->nr,
+	    MEAN(l, BLOCK_CACHED, 0, s_per_sample),
+	    MEAN(l, BLOCK_COLD, 0, s_per_sample));
+	return f;
+}
+
 static struct figure
 rate_of(const struct measured_list *l, enum block_kind kind, unsigned workers)
 {
 	bool is_replay = kind == BLOCK_REPLAY || kind == BLOCK_REPLAY_BUSY;
+	struct found found = { 0 };
 	struct interval_block *list;
 	const struct measured *m;
 	struct chosen c;
-	struct found found;
 	struct figure f;
 
-	found_init(&found, l, MEAN(l, BLOCK_ACTUAL, 0, s_per_sample),
-	    MEAN(l, BLOCK_CACHED, 0, s_per_sample));
 	chosen_init(&c, l, kind, workers);
+	if (kind == BLOCK_ACTUAL)
+		found = find_found(l, &c);
 	list = reserve(c.nr);
 	for (size_t i = 0; i < c.nr; i++) {
 		m = c.list[i];
 		list[i] = (struct interval_block){
-			.samples = (uint64_t)m->samples,
+			.samples = m->samples > 0,
 			.time_s = found_time(&found, m),
 			.cpu_s = is_replay ? m->job_cpu_s :
 			    m->cpu_s > 0 ? m->cpu_s : -1,
 		};
 	}
 	f = interval_of_times(list, c.nr);
-	if (kind == BLOCK_ACTUAL && f.is_known)
+	if (f.is_known)
 		widen_by(&f, found_half(&found));
 	free(list);
 	chosen_fini(&c);

@@ -14,35 +14,37 @@
 #define SIGMAS		1.96	/* of a 95 % interval */
 #define PART_LEAST	0.5	/* of what a block took, is left in any case */
 
-struct fresh {			/* all batches of the job as it is */
-	double	resident;	/* of their files; negative: not known */
+/*--- what blocks found ---------------------------------------------------*/
+
+struct fresh {			/* of the job as it is, its blocks */
+	double	nr;
+	double	sum_s;		/* for a sample */
+	double	sum_resident;
 	double	samples;
 	double	beside, files;	/* others of the data set */
 };
 
-static struct fresh
-sum_fresh(const struct measured_list *l)
+static double
+clamp(double share)
 {
-	struct fresh all = { .resident = 0 };
-	double nr = 0;
-
-	for (size_t i = 0; i < l->nr; i++) {
-		const struct measured *m = &l->list[i];
-
-		if (m->kind != BLOCK_ACTUAL || m->resident < 0)
-			continue;
-		all.resident += m->resident;
-		all.samples += m->samples;
-		nr++;
-		/* Each start of the job looks anew: the last one counts. */
-		all.beside = m->beside;
-		all.files = m->beside_files;
-	}
-	all.resident = nr > 0 ? all.resident / nr : -1;
-	return all;
+	return fmin(fmax(share, 0), 1);
 }
 
-/* Half of the width in which the share of so many lies by chance, in sigmas. */
+static void
+add(struct fresh *all, const struct measured *m)
+{
+	if (m->kind != BLOCK_ACTUAL || m->resident < 0)
+		return;
+	all->nr++;
+	all->sum_s += m->s_per_sample;
+	all->sum_resident += clamp(m->resident);
+	all->samples += m->samples;
+	/* Each start of the job looks anew: the last one counts. */
+	all->beside = clamp(m->beside);
+	all->files = m->beside_files;
+}
+
+/* One standard deviation of a share by chance, of so many. */
 static double
 scatter(double share, double nr)
 {
@@ -52,33 +54,52 @@ scatter(double share, double nr)
 static bool
 are_alike(const struct fresh *f)
 {
-	double share = fmin(fmax(f->beside, 0), 1);
+	return f->nr > 0 && f->files > 0 && f->samples > 0 &&
+	    fabs(f->sum_resident / f->nr - f->beside) <= ALIKE_SIGMAS *
+	    hypot(scatter(f->beside, f->files), scatter(f->beside, f->samples));
+}
 
-	return f->resident >= 0 && f->files > 0 && f->samples > 0 &&
-	    fabs(f->resident - share) <= ALIKE_SIGMAS *
-	    hypot(scatter(share, f->files), scatter(share, f->samples));
+/* By all files that tell of it. */
+static double
+pool(const struct fresh *f)
+{
+	return (f->beside * f->files + f->samples * f->sum_resident / f->nr) /
+	    (f->files + f->samples);
 }
 
 double
 found_resident(const struct measured_list *l)
 {
-	struct fresh f = sum_fresh(l);
+	struct fresh f = { 0 };
 
-	return are_alike(&f) ? f.beside : f.resident;
+	for (size_t i = 0; i < l->nr; i++)
+		add(&f, &l->list[i]);
+	return are_alike(&f) ? pool(&f) : f.nr > 0 ? f.sum_resident / f.nr : -1;
 }
 
-void
-found_init(struct found *f, const struct measured_list *l, double actual_s,
-    double cached_s)
-{
-	struct fresh all = sum_fresh(l);
+/*--- what they would have taken ------------------------------------------*/
 
-	*f = (struct found){ .resident = all.beside };
-	/* What is not slower than with all in memory does not wait for files. */
-	if (!are_alike(&all) || !(actual_s > cached_s) || !(all.resident < 1))
+void
+found_init(struct found *f, const struct measured *const *actual, size_t nr,
+    double cached_s, double cold_s)
+{
+	struct fresh all = { 0 };
+	double more_s;
+
+	*f = (struct found){ 0 };
+	for (size_t i = 0; i < nr; i++)
+		add(&all, actual[i]);
+	if (!are_alike(&all))
 		return;
-	f->files = all.files;
-	f->slope_s = (actual_s - cached_s) / (1 - all.resident);
+	more_s = all.sum_s / all.nr - cached_s;
+	/* What is not slower than with all in memory does not wait for files. */
+	if (!(more_s > 0) || all.sum_resident >= all.nr)
+		return;
+	f->resident = pool(&all);
+	f->files = all.files + all.samples;
+	/* Never more than it takes if nothing is there. */
+	f->slope_s = fmin(more_s / (1 - all.sum_resident / all.nr),
+	    fmax(cold_s - cached_s, 0));
 }
 
 double
@@ -86,7 +107,8 @@ found_time(const struct found *f, const struct measured *m)
 {
 	if (f->files == 0 || m->kind != BLOCK_ACTUAL || m->resident < 0)
 		return m->s_per_sample;
-	return fmax(m->s_per_sample + f->slope_s * (m->resident - f->resident),
+	return fmax(m->s_per_sample +
+	    f->slope_s * (clamp(m->resident) - f->resident),
 	    PART_LEAST * m->s_per_sample);
 }
 

@@ -21,7 +21,7 @@
 #include "reports/result.h"
 
 struct interval_block {
-	uint64_t samples;
+	uint64_t samples;		/* 0: it counts for nothing */
 	double	time_s;			/* per sample */
 	double	cpu_s;			/* per sample, of all processors; negative:
 					 * not known */

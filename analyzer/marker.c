@@ -60,7 +60,8 @@ marker_open(struct marker *m, const struct marker_choice *choice,
 {
 	int ends[2];
 
-	*m = (struct marker){ .choice = *choice, .from = -1, .to = -1 };
+	*m = (struct marker){ .choice = *choice, .from = -1, .to = -1,
+	    .opened_ns = clock_now_ns() };
 	if (choice->kind == MARKER_FILE)
 		m->at = find_end(choice->text);
 	if (choice->kind != MARKER_LINES)
@@ -169,9 +170,11 @@ marker_note(struct marker *m, uint64_t at_ns, uint64_t samples)
 {
 	uint64_t now_ns = clock_now_ns();
 
-	if (m->choice.kind != MARKER_NONE || samples > SAMPLES_MOST)
+	if (m->choice.kind != MARKER_NONE || samples > SAMPLES_MOST ||
+	    m->nr == STEPS_MOST)
 		return;
-	if (at_ns > now_ns || (m->nr > 0 && at_ns < m->steps[m->nr - 1]))
+	if (at_ns > now_ns || at_ns < m->opened_ns ||
+	    (m->nr > 0 && at_ns < m->steps[m->nr - 1]))
 		at_ns = now_ns;
 	add_step(m, at_ns);
 	m->samples += (double)samples;

@@ -43,6 +43,7 @@ struct marker {
 	uint64_t	*steps;		/* when each was seen */
 	size_t		nr;
 	double		samples;	/* that were told with them; 0: none */
+	uint64_t	opened_ns;
 };
 
 int marker_open(struct marker *m, const struct marker_choice *choice,

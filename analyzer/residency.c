@@ -7,7 +7,7 @@
 
 #include "analyzer/residency.h"
 
-#define PAGE_BYTES	4096.0		/* of those that are told */
+#include <unistd.h>
 
 /* The words of records: probe/journal.h. */
 enum { PAGES_BLOCK, PAGES_WHEN, PAGES_ALL, PAGES_RESIDENT, PAGES_UNTOLD };
@@ -106,7 +106,8 @@ residency_take_reads(struct measured *m, const struct facts *f)
 		nr++;
 	}
 	if (nr > 0 && m->pages > 0)
-		m->from_storage = sum / (m->pages * PAGE_BYTES);
+		m->from_storage = sum /
+		    (m->pages * (double)sysconf(_SC_PAGESIZE));
 }
 
 /*--- judged --------------------------------------------------------------*/

@@ -36,7 +36,7 @@ read_alone(struct result *r, const struct storage *files, unsigned readers,
 	if (got.bytes <= 0 || bytes_per_sample <= 0)
 		return;
 	block = (struct interval_block){
-		.samples = (uint64_t)(got.bytes / bytes_per_sample),
+		.samples = 1,
 		.time_s = got.s * bytes_per_sample / got.bytes,
 		.cpu_s = -1,
 	};

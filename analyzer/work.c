@@ -12,6 +12,9 @@
 
 #include "base/clock.h"
 
+/* The words of JOURNAL_PAGES (probe/journal.h). */
+enum { PAGES_BLOCK, PAGES_WHEN, PAGES_ALL, PAGES_RESIDENT, PAGES_UNTOLD };
+
 static bool
 is_of(const struct fact *p, uint64_t block)
 {
@@ -37,11 +40,14 @@ last_begun(const struct facts *f, uint64_t block)
 static const struct fact *
 pages_of(const struct facts *f, const struct fact *made)
 {
-	for (const struct fact *p = made; p-- > f->list;) {
+	for (size_t i = (size_t)(made - f->list); i-- > 0;) {
+		const struct fact *p = &f->list[i];
+
 		if (p->process != made->process)
 			continue;
 		if (p->kind == JOURNAL_PAGES)
-			return p;
+			return p->word[PAGES_BLOCK] == made->word[MADE_BLOCK] ?
+			    p : NULL;
 		if (p->kind == JOURNAL_MADE)
 			break;
 	}
@@ -51,12 +57,11 @@ pages_of(const struct facts *f, const struct fact *made)
 static void
 add_pages(struct work *w, const struct fact *p, double part)
 {
-	enum { BLOCK, WHEN, ALL, RESIDENT, UNTOLD };
-
-	if (p == NULL)
+	if (p == NULL || p->word[PAGES_ALL] < p->word[PAGES_UNTOLD])
 		return;
-	w->pages += part * ((double)p->word[ALL] - (double)p->word[UNTOLD]);
-	w->resident += part * (double)p->word[RESIDENT];
+	w->pages += part *
+	    (double)(p->word[PAGES_ALL] - p->word[PAGES_UNTOLD]);
+	w->resident += part * (double)p->word[PAGES_RESIDENT];
 }
 
 static void

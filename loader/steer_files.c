@@ -115,20 +115,38 @@ steer_tell_pages(struct ds_loader *l, bool is_after, uint64_t nr)
 	tell(l->steer, is_after, &p);
 }
 
-/* Of the epoch, spread over it; the set is at its end. */
+/* Steps of it meet each of so many once, and are soon everywhere among them: it is
+ * near the golden section, and prime to them. */
+static uint64_t
+stride(uint64_t nr)
+{
+	uint64_t s = nr * 618 / 1000 + 1, a, b, rest;
+
+	for (;; s++) {
+		for (a = nr, b = s; b != 0; a = b, b = rest)
+			rest = a % b;
+		if (a == 1)
+			return s;
+	}
+}
+
+/* Of what the epoch still has, spread over it, however soon the time is over; the
+ * set is at its end. */
 void
 steer_tell_beside(struct ds_loader *l)
 {
-	uint64_t until_ns = clock_now_ns() + BESIDE_NS, files = 0;
-	uint64_t end = l->steer->set.runs[0].at.turn;
-	uint64_t step = end / BESIDE_MOST + 1;
+	uint64_t until_ns = clock_now_ns() + BESIDE_NS, files = 0, untold;
+	uint64_t begin = l->opened.turn, end = l->steer->set.runs[0].at.turn;
+	uint64_t nr = end > begin ? end - begin : 0, step = stride(nr), k = 0;
 	struct pages p = { 0 };
 
 	loader_turn_to(l, l->given.epoch);
-	for (uint64_t turn = 0; turn < end; turn += step) {
+	for (uint64_t i = 0; i < nr && i < BESIDE_MOST; i++) {
+		untold = p.not_told;
 		(void)look_at(l, l->items[plan_sample(&l->plan,
-		    plan_position(&l->plan, turn))], &p);
-		files++;
+		    plan_position(&l->plan, begin + k))], &p);
+		files += p.not_told == untold;
+		k = (k + step) % nr;
 		if (clock_now_ns() > until_ns)
 			break;
 	}

@@ -63,7 +63,7 @@ enum journal_kind {
 	JOURNAL_SET,	/* batches, samples, files, bytes, samples whose files are
 			 * not known; text: the folder that all files are in */
 	JOURNAL_PAGES,	/* of a block's files: block, when (0 before, 1 after),
-			 * pages, of them in memory, not told */
+			 * pages (the machine's), of them in memory, not told */
 	JOURNAL_READ,	/* reading alone: block, begin, end, files, bytes, samples,
 			 * readers */
 	JOURNAL_ALONE,	/* the loader alone: block, begin, end, samples, workers, of
@@ -84,8 +84,9 @@ enum journal_kind {
 	JOURNAL_EPOCH,	/* time: the end of an epoch was reached; batches */
 	JOURNAL_LEFT,	/* time, why: enum journal_left */
 	JOURNAL_MARK,	/* a step that a program tells by ds_step(): time, samples */
-	JOURNAL_BESIDE,	/* other files of the data set, as they were found: files,
-			 * pages, of them in memory, not told */
+	JOURNAL_BESIDE,	/* other files of the data set, which the job has not read
+			 * yet: files, pages, of them in memory, not told; a file
+			 * counts if all of it was told */
 	JOURNAL_KINDS
 };
 

@@ -55,7 +55,7 @@ expect_records 1 SET '$3 == 4 && $4 == 32 && $5 == 32 && $6 > 0 && $7 == 0'
 set -- $(records SET)
 bytes=$6
 # The rest of the data set, as it was found.
-expect_records 1 BESIDE '$3 == 368 && $4 >= 368 && $4 == $5 && $6 == 0'
+expect_records 1 BESIDE '$3 < 368 && $3 >= 300 && $4 >= $3 && $4 == $5 && $6 == 0'
 expect_records 0 PAGES '$7 != 0 || $5 < 32'
 for block in 3 4 7 8 9; do
 	expect_records 2 PAGES "\$3 == $block && \$5 == \$6"

@@ -7,6 +7,7 @@
 
 #include "analyzer/estimate.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "analyzer/found.h"
@@ -133,14 +134,12 @@ blocks_of_both_count_where_all_is_in_memory(void **state)
 /* A sample takes 10 ms, and 40 more if its file is not in memory.  Half of the data
  * set is there, but blocks find what they find. */
 static void
-what_blocks_find_by_chance_does_not_count(void **state)
+add_found(double cold_s)
 {
 	static const double found[] = { 0.4, 0.45, 0.5 };
-	struct figure *v = &result.rate[RATE_ACTUAL];
 
-	(void)state;
-	start(2);
 	add(BLOCK_CACHED, 100);
+	add(BLOCK_COLD, 1 / cold_s);
 	for (unsigned i = 0; i < 3; i++) {
 		struct measured *m = add(BLOCK_ACTUAL,
 		    1 / (0.01 + 0.04 * (1 - found[i])));
@@ -148,25 +147,61 @@ what_blocks_find_by_chance_does_not_count(void **state)
 		m->resident = found[i];
 		m->samples = 100;
 	}
-	estimate_rates(&result, &list, 2);
-	assert_near(v->value, 1 / 0.032);
-	assert_near(found_resident(&list), 0.45);
-	for (unsigned i = 1; i < 4; i++) {
-		blocks[i].beside = 0.5;
-		blocks[i].beside_files = 2500;
+	add(BLOCK_RAW_COLD, 10);
+}
+
+static void
+tell_beside(double share, double files)
+{
+	for (unsigned i = 2; i < 5; i++) {
+		blocks[i].beside = share;
+		blocks[i].beside_files = files;
 	}
 	estimate_rates(&result, &list, 2);
-	assert_near(v->value, 1 / 0.03);
-	assert_near(found_resident(&list), 0.5);
-	/* Half of the files being there is known to 2 %. */
-	assert_true(v->low < 1 / (0.03 + 0.04 * 0.0195) &&
-	    v->high > 1 / (0.03 - 0.04 * 0.0195));
-	assert_true(v->high - v->low < 0.1 * v->value);
-	/* Other files that are far from what is loaded are not its data set. */
-	blocks[3].beside = 0.9;
+}
+
+static void
+what_blocks_find_by_chance_does_not_count(void **state)
+{
+	struct figure *v = &result.rate[RATE_ACTUAL];
+
+	(void)state;
+	start(2);
+	add_found(0.05);
 	estimate_rates(&result, &list, 2);
 	assert_near(v->value, 1 / 0.032);
 	assert_near(found_resident(&list), 0.45);
+	/* 2,700 of them, and 300 samples. */
+	tell_beside(0.5, 2700);
+	assert_near(found_resident(&list), 0.495);
+	assert_near(v->value, 1 / 0.0302);
+	/* That is known to 1.8 %. */
+	assert_true(v->low < 1 / (0.0302 + 0.04 * 0.0178) &&
+	    v->high > 1 / (0.0302 - 0.04 * 0.0178));
+	assert_true(v->high - v->low < 0.1 * v->value);
+	/* A few say less than samples do. */
+	tell_beside(0.5, 3);
+	assert_true(fabs(found_resident(&list) - 0.45) < 0.001);
+	/* Those that are far from what is loaded are not its data set. */
+	tell_beside(0.9, 2700);
+	assert_near(v->value, 1 / 0.032);
+	assert_near(found_resident(&list), 0.45);
+	/* Hostile. */
+	tell_beside(1e19, 2700);
+	assert_near(found_resident(&list), 0.45);
+	told_fini();
+}
+
+/* Of almost nothing that is missing, noise is not to be made much. */
+static void
+what_is_missing_takes_no_longer_than_if_all_is(void **state)
+{
+	(void)state;
+	start(2);
+	add_found(0.011);
+	tell_beside(0.5, 2700);
+	assert_near(result.rate[RATE_ACTUAL].value,
+	    1 / (0.032 - 0.001 * 0.045));
 	told_fini();
 }
 
@@ -421,6 +456,7 @@ UNIT_MAIN(
 	UNIT(the_loader_alone_by_its_workers),
 	UNIT(blocks_of_both_count_where_all_is_in_memory),
 	UNIT(what_blocks_find_by_chance_does_not_count),
+	UNIT(what_is_missing_takes_no_longer_than_if_all_is),
 	UNIT(what_is_found_is_nothing_to_who_does_not_wait_for_it),
 	UNIT(processors_are_those_of_the_whole_job),
 	UNIT(disturbed_blocks_count_if_there_are_no_others),

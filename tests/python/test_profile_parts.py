@@ -355,25 +355,65 @@ def test_files_leave_memory(files, no_files):
     assert _pages.count(files).resident == 5
 
 
-def test_other_files_of_the_folders_and_kinds_are_counted(tmp_path, monkeypatch):
-    state = random.getstate()
+def make_folders(top):
     for name in ("a/1.jpg", "a/2.jpg", "a/3.jpg", "a/notes.txt", "b/4.jpg", "b/5.png", "c/6.jpg"):
-        path = tmp_path / name
+        path = top / name
         path.parent.mkdir(exist_ok=True)
         path.write_bytes(b"x" * (mmap_page() + 1))
-    (tmp_path / "a" / "folder.jpg").mkdir()
-    known = [str(tmp_path / name) for name in ("a/1.jpg", "b/4.jpg", "b/5.png")]
-    nr, counted = _pages.count_beside(known)
-    assert (nr, counted.pages, counted.resident) == (2, 4, 4)
-    nr, counted = _pages.count_beside([*known, str(tmp_path / "a" / "notes.txt"), "/nowhere/7"])
-    assert nr == 2
-    monkeypatch.setattr(_pages, "_BESIDE", 1)
-    assert _pages.count_beside(known)[0] == 1
-    monkeypatch.setattr(_pages, "_BESIDE", 4)
-    monkeypatch.setattr(_pages, "_BESIDE_S", 0)
-    assert _pages.count_beside(known)[0] <= 1
-    assert _pages.count_beside([])[0] == 0
+    (top / "a" / "folder.jpg").mkdir()
+    (top / "a" / "loop.jpg").symlink_to("loop.jpg")
+    return [str(top / name) for name in ("a/1.jpg", "b/4.jpg", "b/5.png")]
+
+
+def test_other_files_of_the_folders_and_kinds_are_counted(tmp_path, monkeypatch):
+    state, known = random.getstate(), make_folders(tmp_path)
+    beside = _pages.count_beside(known)
+    assert (beside.looked, beside.counted.pages, beside.counted.resident) == (2, 4, 4)
+    assert beside.listed == 4           # what is no file was listed, too
+    assert beside.without(0) == (2, 4, 4)
+    assert beside.without(2) == (1, 2, 2)
+    assert beside.without(9) == (0, 0, 0)
+    beside = _pages.count_beside([*known, str(tmp_path / "a" / "notes.txt"), "/nowhere/7"])
+    assert beside.looked == 2
+    assert _pages.count_beside([]).looked == 0
+    monkeypatch.setattr(_pages, "_BESIDE_BYTES", 100)
+    assert _pages.count_beside(known).looked == 0
     assert random.getstate() == state
+
+
+@pytest.mark.parametrize("name, value", [("_BESIDE", 1), ("_LISTED", 1), ("_BESIDE_S", -1)])
+def test_looking_at_other_files_has_an_end(tmp_path, monkeypatch, name, value):
+    known = make_folders(tmp_path)
+    listed = []
+    monkeypatch.setattr(_pages, "_each", lambda paths: (listed.append(p) or (0, 0) for p in paths))
+    monkeypatch.setattr(_pages, name, value)
+    _pages.count_beside(known)
+    assert len(listed) <= 1
+
+
+def test_what_was_read_just_now_is_not_what_was_found():
+    """Half of 1,000 were there, then 100 were read: 550 are, and of the others half."""
+    beside = _pages.Beside(1000)
+    beside.looked, beside.counted.pages, beside.counted.resident = 200, 400, 220
+    assert beside.without(100) == (180, 360, 180)
+
+
+def test_files_that_fail_are_left_out(files, monkeypatch):
+    plain = os.fstat
+
+    def fails(fd):
+        st = plain(fd)
+        if st.st_size == 1:
+            raise OSError(116, "Stale file handle")
+        return st
+
+    monkeypatch.setattr(_pages.os, "fstat", fails)
+    assert _pages.count(files).pages == 4
+    def refused(*_):
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr(_pages.os, "posix_fadvise", refused)
+    _pages.evict(files)
 
 
 # --- handing over ---------------------------------------------------------------------------
@@ -486,6 +526,11 @@ def test_whether_a_batch_is_there(make):
     until = time.monotonic() + 10
     while not ready.is_there(iterator):
         assert time.monotonic() < until
+    # Of one that delivers whatever is made first, its own turn says nothing (PyTorch 2.6).
+    iterator._task_info = {}
+    assert not ready.is_there(iterator)
+    iterator._in_order = False
+    assert ready.is_there(iterator)
     assert came.get() == "batch" and not ready.is_there(iterator)
     assert ready.is_there(watched(came, (0, "batch")))          # it came before its turn
     assert not _ready.Ready(watched(None, (0,), workers=0)).is_there(watched(None, (0,), workers=0))
@@ -577,6 +622,34 @@ def test_a_batch_is_let_go_of_in_our_time():
         assert gone == list(range(i - 1))       # and not the one of before
     del batch
     assert gone == [0, 1]
+
+
+def test_what_a_job_adds_to_a_batch_is_not_held():
+    """A device may be full of it."""
+    ring = _replay.Ring()
+    ring.add({"x": torch.zeros(2), "more": [(torch.ones(3), 1)]}, 1)
+    batch = ring.next(False)[0]
+    batch["x"] = added = torch.zeros(5)
+    batch["more"].append(added)
+    gone = weakref.ref(added)
+    del batch, added
+    assert gone() is None
+    assert [len(tensors) for tensors in ring._given] == [2]
+
+
+def test_a_ring_gives_back_what_it_has():
+    fds = len(os.listdir("/proc/self/fd"))
+    ring = _replay.Ring()
+    ring.add(make_batch(), 3)
+    ring.add([lambda: 1], 1)
+    ring.add(make_batch(), 3)
+    batch = ring.next(False)[0]
+    os.close(ring._kept[2].fd)          # by the program
+    own = os.open("/dev/null", os.O_RDONLY)
+    ring.close()
+    assert is_as_made(batch)
+    assert len(ring) == 0 and len(os.listdir("/proc/self/fd")) == fds + 1
+    os.close(own)
 
 
 def test_enough_is_enough():
@@ -775,6 +848,14 @@ def test_what_was_made_is_told(folder):
     assert (second.words[0], second.words[4]) == (5, 3)
     assert all(r.words[2] <= r.words[3] for r in (first, second))
     assert [r.words[0] for r in told(folder, _journal.STORAGE)] == [_journal.NO_BLOCK, 5]
+
+
+def test_iterators_take_no_descriptors(folder):
+    meter_of(Map()).fetch([1])
+    before = len(os.listdir("/proc/self/fd"))
+    meters = [meter_of(Map(), worker=-1) for _ in range(20)]
+    assert [m.fetch([1]) for m in meters] == [[1]] * 20
+    assert len(os.listdir("/proc/self/fd")) == before
 
 
 def test_without_batches_an_item_is_a_sample(folder):

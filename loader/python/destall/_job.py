@@ -30,6 +30,17 @@ def rank():
     return distributed.get_rank() if is_one else None
 
 
+def ranks():
+    """How many there are, as launchers say it, or the program itself."""
+    for size, number in _RANKS:
+        if os.environ.get(number, "").isdigit() and os.environ.get(size, "").isdigit():
+            return int(os.environ[size])
+    distributed = sys.modules.get("torch.distributed")
+    if distributed is not None and distributed.is_available() and distributed.is_initialized():
+        return distributed.get_world_size()
+    return 1
+
+
 def _born(pid):
     """When a process was started: pids are used again."""
     try:

@@ -6,6 +6,7 @@ has none.
 """
 
 import os
+import threading
 import time
 
 from . import _journal, _live, _pages, _trace
@@ -39,22 +40,23 @@ class Read:
         self.bytes = nr_bytes
 
 
-class _Delay:
-    """Time that this thread was kept from a processor, as the kernel counts it."""
+class _Delay(threading.local):
+    """Time that this thread was kept from a processor, as the kernel counts it.  One for all
+    loaders: jobs make iterators by the thousand."""
 
-    def __init__(self):
-        try:
-            self._fd = os.open("/proc/thread-self/schedstat", os.O_RDONLY | os.O_CLOEXEC)
-        except OSError:
-            self._fd = None
+    _fd = _pid = None
 
     def ns(self):
-        if self._fd is None:
-            return 0
         try:
+            if self._pid != os.getpid():        # that of the parent is of its thread
+                self._pid = os.getpid()
+                self._fd = os.open("/proc/thread-self/schedstat", os.O_RDONLY | os.O_CLOEXEC)
             return int(os.pread(self._fd, 96, 0).split()[1])
-        except (OSError, ValueError, IndexError):
+        except (OSError, TypeError, ValueError, IndexError):
             return 0
+
+
+_delay = _Delay()
 
 
 def storage_bytes():
@@ -77,7 +79,6 @@ class Meter:
         self._loader, self._worker = loader, worker
         self._is_iterable = is_iterable
         self._live = _live.Made(loader, worker + 1) if is_live else None
-        self._delay = _Delay()
         self._to_evict = []             # what we have brought into memory, and its block
         self._block = None
         self._used = None               # of a processor, when the last batch of this block was
@@ -91,13 +92,13 @@ class Meter:
         if ticket is not None and ticket.kind == READ:
             return Read(_pages.read(ticket.files))
         indices = index if ticket is None else ticket.indices
-        begin, kept = time.monotonic_ns(), self._delay.ns()
+        begin, kept = time.monotonic_ns(), _delay.ns()
         used = _cpu_ns(self._worker)
         if self._worker < 0 or self._used is None:
             self._used = used
         batch = self._fetch(ticket, indices)
         used, self._used = self._used, _cpu_ns(self._worker)
-        self._tell(block, begin, count(indices), self._used - used, self._delay.ns() - kept)
+        self._tell(block, begin, count(indices), self._used - used, _delay.ns() - kept)
         return batch
 
     def _tell(self, block, begin, samples, cpu, kept):

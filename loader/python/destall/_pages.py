@@ -2,6 +2,7 @@
 """Files in memory, and out of it: arranged for each file, and looked at, without
 any right but to read them."""
 
+import contextlib
 import ctypes
 import mmap
 import os
@@ -22,8 +23,10 @@ _CHUNK = 1 << 20
 _READERS = 32
 _PROT_NONE = 0          # nothing is read by it
 _BESIDE = 4000          # files are enough to know how much of a data set is in memory,
-_BESIDE_S = 0.25        # or as many as can be looked at in this time, and
-_LISTED = 100000        # of so many the folders need not be listed any further
+_BESIDE_S = 0.25        # or as many as can be listed, and looked at, in this time each, and
+_BESIDE_BYTES = 1 << 30 # none that is so large that it takes long
+_LISTED = 100000        # of so many, others need not be listed
+_IS_THERE = bytes(i & 1 for i in range(256))
 
 
 class Counted:
@@ -45,13 +48,16 @@ class Counted:
         if _libc.mincore(at, size, seen) != 0 or not _may_tell(fd):
             self.untold += pages
         else:
-            self.resident += sum(b & 1 for b in seen.raw)
+            self.resident += seen.raw.translate(_IS_THERE).count(1)
         _libc.munmap(at, size)
 
 
 def _may_tell(fd):
     """Of files that are not the caller's the kernel says that all is in memory (since 5.2)."""
-    st = os.fstat(fd)
+    try:
+        st = os.fstat(fd)
+    except OSError:
+        return False
     return os.geteuid() in (0, st.st_uid) or os.access("/proc/self/fd/%d" % fd, os.W_OK)
 
 
@@ -63,11 +69,21 @@ def _each(paths):
         except (OSError, ValueError):
             continue
         try:
-            st = os.fstat(fd)
-            if stat.S_ISREG(st.st_mode):
-                yield fd, st.st_size
+            size = _file_size(fd)
+            if size is not None:
+                yield fd, size
         finally:
-            os.close(fd)
+            with contextlib.suppress(OSError):
+                os.close(fd)
+
+
+def _file_size(fd):
+    """None: it is no file, or is gone (ESTALE)."""
+    try:
+        st = os.fstat(fd)
+    except OSError:
+        return None
+    return st.st_size if stat.S_ISREG(st.st_mode) else None
 
 
 def count(paths):
@@ -77,21 +93,41 @@ def count(paths):
     return counted
 
 
+class Beside:
+    """Other files of some folders: pages of those that were looked at, how many these are, and of
+    how many there are."""
+
+    def __init__(self, listed):
+        self.counted, self.looked, self.listed = Counted(), 0, listed
+
+    def add(self, fd, size):
+        untold = self.counted.untold
+        if size <= _BESIDE_BYTES:
+            self.counted.add(fd, size)
+            self.looked += self.counted.untold == untold
+
+    def without(self, nr):
+        """So many of them were read just now: what is left of the others."""
+        part = 1 - min(nr / max(self.listed, 1), 1)
+        pages = self.counted.pages - self.counted.untold
+        resident = max(self.counted.resident - round((1 - part) * pages), 0)
+        return round(part * self.looked), round(part * pages), resident
+
+
 def count_beside(paths):
-    """Other files of their folders and kinds, by chance: how many, and their pages."""
+    """Files of the same folders and kinds, by chance."""
     rng = random.Random()               # the program's own is not touched
     others = _list_beside(paths, rng)
-    rng.shuffle(others)
-    counted, nr, until = Counted(), 0, time.monotonic() + _BESIDE_S
-    for fd, size in _each(others[:_BESIDE]):
-        counted.add(fd, size)
-        nr += 1
+    beside, until = Beside(len(others)), time.monotonic() + _BESIDE_S
+    for fd, size in _each(rng.sample(others, min(len(others), _BESIDE))):
+        beside.add(fd, size)
         if time.monotonic() > until:
             break
-    return nr, counted
+    return beside
 
 
 def _list_beside(paths, rng):
+    """What is no file is found out when it is opened."""
     known, kinds = set(paths), {os.path.splitext(path)[1] for path in paths}
     folders = sorted({os.path.dirname(path) for path in paths})
     rng.shuffle(folders)
@@ -99,27 +135,26 @@ def _list_beside(paths, rng):
     for folder in folders:
         try:
             with os.scandir(folder) as entries:
-                others += [e.path for e in entries if e.path not in known and
-                           os.path.splitext(e.name)[1] in kinds and e.is_file()]
+                for e in entries:
+                    if os.path.splitext(e.name)[1] in kinds and e.path not in known:
+                        others.append(e.path)
+                    if len(others) >= _LISTED or time.monotonic() > until:
+                        return others
         except OSError:
             continue
-        if len(others) > _LISTED or time.monotonic() > until:
-            break
     return others
 
 
 def evict(paths):
     """What was written lately must be on storage before it can leave memory."""
     for fd, size in _each(paths):
-        os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)
-        left = Counted()
-        left.add(fd, size)
-        if left.resident > 0:
-            try:
-                os.fdatasync(fd)
-            except OSError:
-                continue
+        with contextlib.suppress(OSError):
             os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)
+            left = Counted()
+            left.add(fd, size)
+            if left.resident > 0:
+                os.fdatasync(fd)
+                os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)
 
 
 def read(paths):

@@ -36,17 +36,7 @@ def start(_first_seed):
     if _schedule_now.is_live:
         _start.give_steering_back()
     journal.put(_journal.HELLO, 0, _journal.ROLE_MAIN, os.getpid(), os.getppid(),
-                _job.rank() or 0, _ranks(), time.monotonic_ns(), text=" ".join(sys.argv[:1]))
-
-
-def _ranks():
-    for size, number in _job._RANKS:
-        if os.environ.get(number, "").isdigit() and os.environ.get(size, "").isdigit():
-            return int(os.environ[size])
-    distributed = sys.modules.get("torch.distributed")
-    if distributed is not None and distributed.is_available() and distributed.is_initialized():
-        return distributed.get_world_size()
-    return 1
+                _job.rank() or 0, _job.ranks(), time.monotonic_ns(), text=" ".join(sys.argv[:1]))
 
 
 # --- loaders -------------------------------------------------------------------
@@ -337,6 +327,7 @@ def _go_on(plain, self, seen):
     if steer.schedule.continues:
         lists = iter(self._index_sampler)
         _steered, _is_over = None, True
+        steer.ring.close()
         _leave.give_interrupt_back()
         journal.put(_journal.LEFT, seen.number, time.monotonic_ns(), _journal.LEFT_END)
     seen.steer, seen.is_done = None, True

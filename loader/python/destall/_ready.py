@@ -20,6 +20,8 @@ class Ready:
         if not iterator._num_workers:
             return False
         known = iterator._task_info.get(iterator._rcvd_idx)
-        if known is None or len(known) == 2:
-            return known is not None
+        if known is None and getattr(iterator, "_in_order", True):
+            return False
+        if known is not None and len(known) == 2:
+            return True
         return bool(self._poll.poll(0)) if self._poll else not iterator._data_queue.empty()

@@ -12,6 +12,8 @@ import glob
 import mmap
 import os
 
+import torch
+
 from . import _journal, _payload
 
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -78,6 +80,11 @@ class _Kept:
         _libc.munmap(self.at, self.size)
         self.at = at
 
+    def close(self):
+        _libc.munmap(self.at, self.size)
+        if _journal.is_still(self.fd, self.which):
+            os.close(self.fd)
+
     def _unpack(self, at, release):
         return _payload.unpack(at, self.size, release)[0]
 
@@ -119,6 +126,9 @@ class _Same:
     def __init__(self, batch):
         self.batch = batch
 
+    def close(self):
+        pass
+
     def fresh(self, _is_touched):
         try:
             return copy.deepcopy(self.batch)
@@ -126,13 +136,22 @@ class _Same:
             return self.batch
 
 
+def _tensors(batch):
+    """Of a batch: what takes time to be freed.  The rest of it is the job's, which may add to it."""
+    if isinstance(batch, torch.Tensor):
+        return [batch]
+    parts = batch.values() if isinstance(batch, dict) else \
+        batch if isinstance(batch, (list, tuple)) else ()
+    return [tensor for part in parts for tensor in _tensors(part)]
+
+
 class Ring:
     def __init__(self, pinned=None):
         self._kept, self._samples, self._at = [], [], 0
         self._bytes = 0
         self._pin = pinned
-        self._given = collections.deque(maxlen=2)       # the last two are held: freeing a batch
-                                                        # is no part of the job's step
+        self._given = collections.deque(maxlen=2)       # tensors of the last two are held: freeing
+                                                        # them is no part of the job's step
         self._want = min(2 * _cache_bytes(), _MOST_BYTES, max(_free_bytes() // 8, 1))
         self.why_same = None    # why a batch is not a fresh one each time
 
@@ -164,5 +183,13 @@ class Ring:
         batch = self._kept[i].fresh(is_touched)
         if self._pin is not None:
             batch = self._pin(batch)
-        self._given.append(batch)
+        self._given.append(_tensors(batch))
         return batch, self._samples[i]
+
+    def close(self):
+        """What the job still has of it stays as it is."""
+        for kept in self._kept:
+            kept.close()
+        self._kept.clear()
+        self._given.clear()
+        _unmap_gone()

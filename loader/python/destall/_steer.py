@@ -16,11 +16,12 @@ import torch
 
 from torch.utils.data import _utils
 
-from . import _journal, _leave, _meter, _pages, _private, _ready, _replay, _schedule, _trace
+from . import _job, _journal, _leave, _meter, _pages, _private, _ready, _replay, _schedule, _trace
 from ._journal import journal
 
 _ARRANGED = {_schedule.CACHED, _schedule.COLD, _schedule.RAW_COLD, _schedule.RAW_CACHED,
              _schedule.ALONE, _schedule.REPLAY_BUSY}    # whose files are brought into a state
+_READ_MOST = 0.5        # of a data set, just now: the rest says little
 _ALL = 0.995            # of the pages: all of them, but for what the kernel has dropped since
 _MADE_S = 30            # is the longest wait for one more batch to be made
 _READY = 6              # batches that are there are timed, or two at the least
@@ -58,6 +59,7 @@ class Steer:
         self.lists, self.files = [], []         # of the set: indices, and files of each batch
         self.set_bytes = 0
         self.found = _pages.Counted()           # of its files, as they were found
+        self.before = self._given(iterator)     # batches of this epoch, and in work
         self.ring = _replay.Ring(self._pin(iterator))
         self.block = None                       # that is under way
         self.at = 0                             # the number of the next
@@ -76,6 +78,10 @@ class Steer:
             _schedule.RAW_COLD: self._read_alone, _schedule.RAW_CACHED: self._read_alone,
             _schedule.ALONE: self._make_alone, _schedule.REPLAY: self._begin_nothing,
             _schedule.REPLAY_BUSY: self._begin_busy}
+
+    @staticmethod
+    def _given(iterator):
+        return iterator._send_idx if iterator._num_workers else iterator._num_yielded
 
     @staticmethod
     def _pin(iterator):
@@ -262,10 +268,15 @@ class Steer:
     def _tell_beside(self):
         """Where some of the files are in memory, a few hundred fresh samples say too little of how
         many are: others of the same folders say more."""
-        if _ALL * self.found.pages > self.found.resident > (1 - _ALL) * self.found.pages:
-            nr, counted = _pages.count_beside(self._all_files(len(self.files)))
-            journal.put(_journal.BESIDE, self.number, nr, counted.pages, counted.resident,
-                        counted.untold)
+        if not _ALL * self.found.pages > self.found.resident > (1 - _ALL) * self.found.pages:
+            return
+        beside = _pages.count_beside(self._all_files(len(self.files)))
+        # What was loaded before it, and by other ranks, is in memory for that, and does not come
+        # again.
+        ranks, samples = _job.ranks(), sum(map(_meter.count, self.lists))
+        read = ranks * self.before * samples // len(self.lists) + (ranks - 1) * samples
+        if read <= _READ_MOST * beside.listed:
+            journal.put(_journal.BESIDE, self.number, *beside.without(read), 0)
 
     @property
     def all_is_there(self):

@@ -5,6 +5,7 @@ as well; without it, by Python's own opens, of which the memory is not known.
 """
 
 import ctypes
+import mmap
 import os
 import struct
 import sys
@@ -85,7 +86,7 @@ class _Audited:
             except (OSError, ValueError):
                 continue
             if not path.startswith(_SYSTEM) and not path.endswith(_CODE):
-                found.append(Opened(path, size, -(-size // 4096), NOT_TOLD))
+                found.append(Opened(path, size, -(-size // mmap.PAGESIZE), NOT_TOLD))
         return found, False
 
 
