@@ -15,6 +15,7 @@
 #include "base/median.h"
 #include "base/say.h"
 
+#define LET_ALONE_LEAST	2u	/* fewer say nothing of how sure they are */
 #define STOLEN_FAR	0.03	/* of the time that was wanted, beyond the median */
 
 /*--- kinds ---------------------------------------------------------------*/
@@ -75,16 +76,23 @@ is_calm(const struct measured *m, double limit)
 	return m->stolen <= limit;
 }
 
-/* Those for which it holds, if there are any. */
 static bool
-keep(struct chosen *c, bool (*holds)(const struct measured *, double),
-    double limit)
+is_let_alone(const struct measured *m, double limit)
+{
+	(void)limit;
+	return !m->is_counted;
+}
+
+/* Those for which it holds, if there are so many. */
+static bool
+keep(struct chosen *c, size_t least,
+    bool (*holds)(const struct measured *, double), double limit)
 {
 	size_t nr = 0;
 
 	for (size_t i = 0; i < c->nr; i++)
 		nr += holds(c->list[i], limit);
-	if (nr == 0)
+	if (nr < least)
 		return false;
 	nr = 0;
 	for (size_t i = 0; i < c->nr; i++) {
@@ -114,9 +122,10 @@ leave_out(struct chosen *c)
 {
 	if (c->nr == 0)
 		return;
-	c->are_disturbed = !keep(c, is_undisturbed, 0);
-	(void)keep(c, is_in_place, 0);
-	(void)keep(c, is_calm, median_stolen(c) + STOLEN_FAR);
+	c->are_disturbed = !keep(c, 1, is_undisturbed, 0);
+	(void)keep(c, 1, is_in_place, 0);
+	(void)keep(c, LET_ALONE_LEAST, is_let_alone, 0);
+	(void)keep(c, 1, is_calm, median_stolen(c) + STOLEN_FAR);
 }
 
 static void

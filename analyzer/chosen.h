@@ -6,7 +6,8 @@
  *     with its files in memory are one and the same: blocks of both tell of both.
  *  2. Those that are disturbed (measure.h), or whose files were not where they
  *     should have been, only if there are no others.
- *  3. Not those from which the host took much more than from most others of them:
+ *  3. Those in which counters were attached only if there are not two others.
+ *  4. Not those from which the host took much more than from most others of them:
  *     it is by the host, not by what they gave, that blocks are left out.
  */
 

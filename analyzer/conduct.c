@@ -111,9 +111,20 @@ measure(struct conduct *c)
 	measure_blocks(&c->measured, &c->facts, c->starts);
 	for (size_t i = 0; i < c->measured.nr; i++) {
 		m = &c->measured.list[i];
+		m->is_counted = c->counted_ns == 0 ||
+		    m->begin_ns < c->counted_ns;
 		m->stolen = stolen_share(&c->stolen, m->begin_ns,
 		    m->ready_ns > m->end_ns ? m->ready_ns : m->end_ns);
 	}
+}
+
+/* Of each kind of block one is enough for counters, which cost the job time. */
+static void
+end_counting(struct conduct *c)
+{
+	if (c->counted_ns != 0 || c->planner.round == 0)
+		return;
+	c->counted_ns = observe_end_counting(&c->observe) ? clock_now_ns() : 1;
 }
 
 static void
@@ -162,6 +173,7 @@ plan_ahead(struct conduct *c)
 	if (ended == c->ended)
 		return;
 	c->ended = ended;
+	end_counting(c);
 	measure(c);
 	/* Behind the set nothing is planned before it is known what it is. */
 	if (!learn_set(c))
@@ -523,6 +535,8 @@ conduct_run(struct conduct *c, char *const argv[], struct launch_end *end,
 
 	tree_adopt();
 	observe_init(&c->observe, "/");
+	if (c->options->is_live)
+		c->observe.perf_open = NULL;
 	c->launch->tick = tick;
 	c->launch->on_signal = on_signal;
 	c->launch->arg = c;

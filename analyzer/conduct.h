@@ -55,6 +55,8 @@ struct conduct {
 	struct planner	planner;
 	struct planner	*before;	/* as it was before each block */
 	struct observe	observe;
+	uint64_t	counted_ns;	/* until then counters were attached; 0: they
+					 * are */
 	struct stolen	stolen;
 	struct measured_list measured;	/* of all starts */
 	struct planner_job job;

@@ -45,6 +45,7 @@ struct measured {
 					 * many, all together */
 	uint32_t	ranks;		/* that count */
 	bool		is_disturbed;
+	bool		is_counted;	/* counters were attached to the job */
 	double		stolen;		/* by the host, of the processor time that was
 					 * wanted */
 	uint64_t	begin_ns, end_ns;

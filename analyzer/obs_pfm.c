@@ -198,9 +198,13 @@ tell(struct watch *w, const struct counters *c, int names,
 static int
 open_pfm(struct watch *w, struct ds_err *err)
 {
-	struct counters *c = calloc(1, sizeof *c);
+	struct counters *c;
 	int names, rc;
 
+	if (w->o->perf_open == NULL)
+		return err_fail(err, -ENOTSUP, "they would cost a job at each "
+		    "change of its threads, which --live is not to");
+	c = calloc(1, sizeof *c);
 	if (c == NULL)
 		say_no_memory();
 	names = pfm_names_find(c->code, err);

@@ -283,6 +283,30 @@ observe_phase(struct observe *o, const char *phase, uint64_t at_ns)
 	o->phase = t.next;
 }
 
+static void
+end_watch(struct watch *w)
+{
+	struct observe *o = w->o;
+
+	for (size_t i = 0; i < o->nr_processes; i++)
+		watched_drop(o, o->processes[i], w->index);
+	w->is->close(w);
+	w->state = WATCH_ENDED;
+}
+
+bool
+observe_end_counting(struct observe *o)
+{
+	for (unsigned i = 0; i < OBSERVERS; i++) {
+		if (observers[i] == &obs_pfm &&
+		    o->watches[i].state == WATCH_OPEN) {
+			end_watch(&o->watches[i]);
+			return true;
+		}
+	}
+	return false;
+}
+
 /*--- what was seen -------------------------------------------------------*/
 
 static void

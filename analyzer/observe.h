@@ -70,7 +70,8 @@ struct observe_gap {			/* what was not seen */
 
 struct observe {
 	char		*root;
-	observe_perf_f	*perf_open;	/* the system's; tests have their own */
+	observe_perf_f	*perf_open;	/* the system's, or NULL: nothing is counted;
+					 * tests have their own */
 	const struct observe_hub *hub;	/* the same */
 
 	char		*data;		/* observe_data() */
@@ -103,6 +104,10 @@ void observe_process(struct observe *o, pid_t pid, bool is_worker,
 	/* One more; that it is gone is noticed.  One that is known already only
 	 * changes its role. */
 
+bool observe_end_counting(struct observe *o);
+	/* No counters from now on: the kernel changes them at each change between
+	 * the job's threads, which costs it time.  What was counted stays.  False:
+	 * there were none. */
 void observe_phase(struct observe *o, const char *phase, uint64_t at_ns);
 	/* Began at this time, which is not later than now; NULL: none.  A phase
 	 * may come again: its figures are of all times together. */

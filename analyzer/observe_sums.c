@@ -148,12 +148,25 @@ put_who(const struct sums *p, const struct watch *w, size_t who,
 	}
 }
 
+/* Of one that was ended before the phase was. */
+static void
+put_time(const struct sums *p, const struct watch *w, struct result *r)
+{
+	double ns = 0;
+
+	for (size_t i = 0; i < p->nr_who[w->index] * METRICS_MAX; i++)
+		ns = fmax(ns, p->cells[w->index][i].ns);
+	if (w->state == WATCH_ENDED && ns > 0)
+		result_add_seen(r, p->name, w->is->name, "time", "ns", ns);
+}
+
 void
 sums_put(const struct sums *p, const struct observe *o, struct result *r)
 {
 	if (p->ns > 0)
 		result_add_seen(r, p->name, "phase", "time", "ns", p->ns);
 	for (unsigned i = 0; i < OBSERVERS; i++) {
+		put_time(p, &o->watches[i], r);
 		for (size_t who = 0; who < p->nr_who[i]; who++)
 			put_who(p, &o->watches[i], who, r);
 	}

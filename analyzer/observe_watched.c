@@ -41,12 +41,17 @@ subject_init(struct subject *s, double last)
 }
 
 static void
+drop_one(struct observe *o, struct subject *s, unsigned i)
+{
+	if (s->state[i] != NULL)
+		o->watches[i].is->drop(&o->watches[i], s);
+}
+
+static void
 drop(struct observe *o, struct subject *s)
 {
-	for (unsigned i = 0; i < OBSERVERS; i++) {
-		if (s->state[i] != NULL)
-			o->watches[i].is->drop(&o->watches[i], s);
-	}
+	for (unsigned i = 0; i < OBSERVERS; i++)
+		drop_one(o, s, i);
 }
 
 /*--- the process ---------------------------------------------------------*/
@@ -104,6 +109,14 @@ watched_free(struct observe *o, struct watched *p)
 	drop(o, &p->is);
 	io_close(&p->is.dir);
 	free(p);
+}
+
+void
+watched_drop(struct observe *o, struct watched *p, unsigned observer)
+{
+	for (size_t i = 0; i < p->nr_threads; i++)
+		drop_one(o, p->threads[i], observer);
+	drop_one(o, &p->is, observer);
 }
 
 /* While we hold a folder of /proc no other has its number. */

@@ -74,7 +74,7 @@ struct observer {
 	void	(*close)(struct watch *w);			/* or NULL */
 };
 
-enum watch_state { WATCH_CLOSED, WATCH_OPEN, WATCH_MISSING };
+enum watch_state { WATCH_CLOSED, WATCH_OPEN, WATCH_MISSING, WATCH_ENDED };
 
 /* An observer at work. */
 struct watch {
@@ -110,6 +110,8 @@ struct watched {			/* a process */
 
 struct watched *watched_new(struct observe *o, pid_t pid, struct ds_err *err);
 	/* NULL if it cannot be held; -ENOENT in err: it is gone already. */
+void watched_drop(struct observe *o, struct watched *p, unsigned observer);
+	/* What that one has of it. */
 void watched_free(struct observe *o, struct watched *p);
 void watched_list_threads(struct observe *o, struct watched *p);
 	/* New ones are there, those that are gone are marked. */

@@ -44,5 +44,6 @@ expect_status 7
 expect_out '^trained 200 steps$'
 expect_saved
 ! grep -q '^destall: ' "$work/err" || fail "something is said of a run that is only watched"
+expect_result 'not any(o["source"] == "pfm" for o in doc["observations"])'
 expect_result 'doc["mode"] == "live"' '0.35 < share["compute"] < 0.6' 'training[0]["batches"] == 200' \
     '140 < rate["actual"] < 210'

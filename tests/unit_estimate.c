@@ -282,6 +282,22 @@ blocks_that_the_host_slowed_do_not_count(void **state)
 	told_fini();
 }
 
+/* Unless one alone is left, which says nothing of how sure it is. */
+static void
+blocks_with_counters_do_not_count(void **state)
+{
+	(void)state;
+	start(2);
+	add(BLOCK_CACHED, 50)->is_counted = true;
+	add(BLOCK_CACHED, 100);
+	estimate_rates(&result, &list, 2);
+	assert_near(result.rate[RATE_LOADER_CACHED].value, 1 / 0.015);
+	add(BLOCK_CACHED, 100);
+	estimate_rates(&result, &list, 2);
+	assert_near(result.rate[RATE_LOADER_CACHED].value, 100);
+	told_fini();
+}
+
 static void
 blocks_whose_files_were_elsewhere_do_not_count(void **state)
 {
@@ -461,6 +477,7 @@ UNIT_MAIN(
 	UNIT(processors_are_those_of_the_whole_job),
 	UNIT(disturbed_blocks_count_if_there_are_no_others),
 	UNIT(blocks_that_the_host_slowed_do_not_count),
+	UNIT(blocks_with_counters_do_not_count),
 	UNIT(blocks_whose_files_were_elsewhere_do_not_count),
 	UNIT(handing_over_is_never_quite_sure),
 	UNIT(handing_over_is_nothing_without_workers),

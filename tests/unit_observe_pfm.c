@@ -206,6 +206,29 @@ counts_are_scaled(void **state)
 	end();
 }
 
+/* What was counted is told with its time; nothing is opened again. */
+static void
+counting_is_ended(void **state)
+{
+	(void)state;
+	begin();
+	assert_false(observe_end_counting(&o));		/* it has not begun */
+	phase("a");
+	tell(100, 100, 1000);
+	phase("a");
+	assert_true(observe_end_counting(&o));
+	assert_false(observe_end_counting(&o));
+	phase("a");
+	phase("b");
+	phase(NULL);
+	assert_int_equal(nr_hardware, 4);
+	observe_put(&o, &r);
+	assert_true(seen("workers.cycles") == 1000);
+	assert_true(seen("time") == SECOND);
+	assert_string_equal(confession(), "");
+	end();
+}
+
 static void
 counters_that_never_ran(void **state)
 {
@@ -308,6 +331,20 @@ nothing_is_allowed(void **state)
 	}
 }
 
+/* A job that is only watched is not to pay for it. */
+static void
+nothing_is_wanted(void **state)
+{
+	(void)state;
+	begin();
+	o.perf_open = NULL;
+	phase("a");
+	phase(NULL);
+	observe_put(&o, &r);
+	assert_confessed("not observed: hardware counters: they would cost");
+	end();
+}
+
 static void
 an_event_that_the_group_cannot_have(void **state)
 {
@@ -385,12 +422,14 @@ load_library(void **state)
 
 UNIT_MAIN_WITH(load_library, NULL,
 	UNIT(counts_are_scaled),
+	UNIT(counting_is_ended),
 	UNIT(counters_that_never_ran),
 	UNIT(counters_that_fail),
 	UNIT(without_a_pmu),
 	UNIT(without_the_kernel),
 	UNIT(without_guests),
 	UNIT(nothing_is_allowed),
+	UNIT(nothing_is_wanted),
 	UNIT(an_event_that_the_group_cannot_have),
 	UNIT(few_descriptors),
 	UNIT(names_are_known))
