@@ -56,7 +56,7 @@ struct conduct {
 	struct planner	*before;	/* as it was before each block */
 	struct observe	observe;
 	uint64_t	counted_ns;	/* until then counters were attached; 0: they
-					 * are */
+					 * are, 1: there are none */
 	struct stolen	stolen;
 	struct measured_list measured;	/* of all starts */
 	struct planner_job job;
