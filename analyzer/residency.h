@@ -16,6 +16,9 @@
 #include "analyzer/facts.h"
 #include "analyzer/measure.h"
 
+/* The words of JOURNAL_PAGES (probe/journal.h). */
+enum { PAGES_BLOCK, PAGES_WHEN, PAGES_ALL, PAGES_RESIDENT, PAGES_UNTOLD };
+
 #define STAYED_MOST	0.02	/* of the pages, in memory that should not be */
 #define LEFT_MOST	0.005	/* the same, out of it: storage may be slow */
 

@@ -10,10 +10,8 @@
 
 #include <stdbool.h>
 
+#include "analyzer/residency.h"
 #include "base/clock.h"
-
-/* The words of JOURNAL_PAGES (probe/journal.h). */
-enum { PAGES_BLOCK, PAGES_WHEN, PAGES_ALL, PAGES_RESIDENT, PAGES_UNTOLD };
 
 static bool
 is_of(const struct fact *p, uint64_t block)

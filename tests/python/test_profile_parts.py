@@ -398,6 +398,22 @@ def test_what_was_read_just_now_is_not_what_was_found():
     assert beside.without(100) == (180, 360, 180)
 
 
+@pytest.mark.parametrize("resident, before, want", [
+    (5, 0, [(2, 4, 4, 0)]),
+    (0, 0, []), (10, 0, []),            # all are alike: there is nothing to know
+    (5, 1, []),                         # most of them were read by the job just now
+])
+def test_other_files_are_told_where_some_are_in_memory(folder, tmp_path, resident, before, want):
+    data = tmp_path / "data"
+    data.mkdir()
+    known, found = make_folders(data), _pages.Counted()
+    found.pages, found.resident = 10, resident
+    _steer.Steer._tell_beside(types.SimpleNamespace(
+        found=found, files=[known], lists=[[1, 2, 3]], before=before, number=1,
+        _all_files=lambda _count: known))
+    assert [tuple(r.words[:4]) for r in told(folder, _journal.BESIDE)] == want
+
+
 def test_files_that_fail_are_left_out(files, monkeypatch):
     plain = os.fstat
 
