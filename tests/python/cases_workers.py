@@ -82,15 +82,16 @@ def from_a_fork_server(o):
 
 @case(workers=(2,))
 def too_slow(o):
-    """Who really takes too long is told so."""
-    it = iter(DataLoader(Sleepy(), 4, timeout=3, **o))
-    return ids(next(it)), steps(it, 3)[0]
+    """Who really takes too long is told so.  The time is one in which workers begin even if
+    the machine has much else to do."""
+    it = iter(DataLoader(Sleepy(), 4, timeout=10, **o))
+    return ids(next(it)), steps(it, 1)[0]
 
 
 class Sleepy(Numbers):
     def __getitem__(self, i):
         if i == 6:
-            torch.multiprocessing.Event().wait(5)
+            torch.multiprocessing.Event().wait(30)
         return super().__getitem__(i)
 
 

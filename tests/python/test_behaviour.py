@@ -76,7 +76,7 @@ def test_an_error_is_each_jobs_own(hub, tmp_path, workers):
 
 
 def test_a_peer_trips_no_timeout(hub, tmp_path):
-    """One job waits until the other has had everything, which allows a second for each batch."""
+    """One job waits until the other has had everything, which allows five seconds for each batch."""
     pair = [start(tmp_path, name, "trouble_job.py", "wait", 2, MEET=str(tmp_path / "meet"),
                   PARTIES="2", DESTALL_WINDOW="4", DESTALL_LAG="wait:60s", **hub.env)
             for name in ("quick", "idle")]

@@ -77,7 +77,7 @@ def main(out, _, what, workers):
     if what == "bad":
         given = steps(DataLoader(Bad(), 4, **o))
     elif what == "wait":
-        given = wait(DataLoader(Short(), 4, timeout=1, **o))
+        given = wait(DataLoader(Short(), 4, timeout=5, **o))
     else:
         given = [b.tolist() for b in each(DataLoader(Hanging(), 4, **o), "begun")]
     write(out, {"given": given})
