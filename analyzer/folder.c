@@ -169,6 +169,7 @@ is_known(const struct folder *s, const char *name)
 	return false;
 }
 
+/* Of a name that is_journal() found to have room. */
 static void
 add_file(struct folder *s, const char *name)
 {
@@ -177,7 +178,7 @@ add_file(struct folder *s, const char *name)
 	s->files = list_grow(s->files, s->nr_files, sizeof *s->files);
 	p = &s->files[s->nr_files++];
 	*p = (struct folder_file){ 0 };
-	(void)snprintf(p->name, sizeof p->name, "%s", name);
+	memcpy(p->name, name, strlen(name) + 1);
 }
 
 static void

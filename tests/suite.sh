@@ -78,21 +78,61 @@ check_protocol_in() {
 }
 
 protocol_tests() {
+	unit_tests "$1"
+	(cd "$top" && printf '%s\n' tests/c04*.sh tests/n0401*.sh tests/n0404*.sh tests/x050*.sh)
+}
+
+# unit_tests DIR: those that were built there, and what replays a corpus.
+unit_tests() {
 	(
 		cd "$top" || exit
 		! grep -q '^#define WITH_CMOCKA 1' "$1/config.h" || printf '%s\n' tests/unit_*.c
 		printf '%s\n' tests/fuzz/fuzz_*.c
 	) | sed 's/\.c$//'
-	(cd "$top" && printf '%s\n' tests/c04*.sh tests/n0401*.sh tests/n0404*.sh tests/x050*.sh)
 }
 
-# Root can write everywhere and hides mistakes.  So root runs everything a
-# second time as nobody, who builds the released tarball in a folder of his
-# own: that tests the tarball too.
+#--- as root, and as an ordinary user ------------------------------------------
+
+# Root can write everywhere and hides mistakes, so most tests are run as nobody,
+# who builds the released tarball in a folder of his own: that tests the tarball
+# too.  Root runs the others, and those that look at who runs them, which are run
+# by both.  (make check-all: all as root, and all as nobody.)
+
+# The lints (a), the tests of the harness (b00) and of pixels (d), the model, and
+# those that are long, to which it is the same who asks.
+of_root='/(a0|b00|d0|c0402-|c0601-|c0711-|c0716-|l0702-|m093[01345]-|n0204-|n0810-|n0826-|n093[02]-|p080[01345678]-|p0810-|p0900-)'
+who_asks='id -u|geteuid|getuid|chmod|chown|cgroup'
+
+# all_tests DIR: of a build there; jobs of PyTorch, which take longest, before what
+# is short, so that none is left alone at the end.
+all_tests() {
+	(cd "$top" && printf '%s\n' tests/[a-z]0*.sh) | sort -r
+	unit_tests "$1"
+}
+
+root_tests() {
+	local test
+	for test in $(all_tests "$1"); do
+		if echo "$test" | grep -Eq "$of_root" ||
+		    cat "$top/$test" "$top/$test.c" 2> /dev/null | grep -Eq "$who_asks"; then
+			echo "$test"
+		fi
+	done
+}
+
+user_tests() {
+	all_tests "$1" | grep -Ev "$of_root"
+}
+
+check_as_root() {
+	build_in "$@" && make -C "$1" -j "$(check_jobs)" -k check TESTS="$(root_tests "$1")"
+}
+
+# check_as_user DIR BUILD TESTS: in DIR, of the tarball that root's BUILD makes.
 check_as_user() {
-	local dir=$1
-	make -C "$top/build/test" dist && chown -R 65534:65534 "$dir" &&
-	    cp "$top"/build/test/destall-*.tar.xz "$dir" || return
+	local dir=$1 build=$2 tests=$3
+	make -C "$build" dist && chown -R 65534:65534 "$dir" &&
+	    cp "$build"/destall-*.tar.xz "$dir" || return
 	setpriv --reuid 65534 --regid 65534 --clear-groups \
 	    env -u SUDO_USER HOME="$dir" USER=nobody LOGNAME=nobody bash -c '
 		set -e
@@ -104,17 +144,10 @@ check_as_user() {
 		../configure -q --enable-werror --enable-crash-points
 		make -j "$2"
 		make -j "$3" -k check TESTS="$4"' \
-	    - "$dir" "$jobs" "$(check_jobs)" "$(behaviour_tests)"
+	    - "$dir" "$jobs" "$(check_jobs)" "$tests"
 }
 
-# All but the lints (a), the tests of the harness (b00) and of pixels (d), the
-# model, and those that are long, to which it is the same who asks.
-behaviour_tests() {
-	(cd "$top" && printf '%s\n' tests/unit_*.c tests/fuzz/fuzz_*.c \
-	    tests/b0[1-9]*.sh tests/[ce-z]0*.sh) |
-	    grep -Ev '/(c0402|c0711|c0716|l0702|m093[01345]|n0204|n0810|n0826|n093[02]|p0800|p0801|p080[4-8]|p0810|p0900)-' |
-	    sed 's/\.c$//'
-}
+#--- what CI runs -----------------------------------------------------------------
 
 # The last line, by which CI counts.
 suites_end() {
@@ -124,14 +157,18 @@ suites_end() {
 
 run_suites() {
 	local user_dir
-	suite "Testing" build/test check_in build/test --enable-werror --enable-crash-points
 	if [ "$(id -u)" -eq 0 ]; then
+		suite "Testing as root" build/test \
+		    check_as_root build/test --enable-werror --enable-crash-points
 		user_dir=$(mktemp -d)
-		suite "Testing the tarball as an ordinary user" "$user_dir" check_as_user "$user_dir"
+		suite "Testing the tarball as an ordinary user" "$user_dir" \
+		    check_as_user "$user_dir" build/test "$(user_tests build/test)"
 		rm -rf "$user_dir"
+	else
+		suite "Testing" build/test check_in build/test --enable-werror --enable-crash-points
 	fi
 	suite "Testing with address and undefined sanitizers" build/asan \
 	    check_protocol_in build/asan --enable-werror --enable-crash-points \
-	    --enable-sanitize=address,undefined
+	    --enable-sanitize=address,undefined CFLAGS="-O1 -g"
 	suites_end
 }
