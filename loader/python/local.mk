@@ -41,6 +41,7 @@ destall_modules = \
 	%D%/destall/_profile.py \
 	%D%/destall/_training.py \
 	%D%/destall/_steer.py \
+	%D%/destall/_set.py \
 	%D%/destall/_leave.py \
 	%D%/destall/_private.py \
 	%D%/destall/_replay.py \

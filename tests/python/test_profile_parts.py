@@ -26,7 +26,7 @@ import torch
 from torch.utils.data.dataloader import _DatasetKind
 
 from destall import _journal, _live, _meter, _pages, _profile, _ready, _replay, _schedule, _start, \
-    _steer, _trace, _training
+    _set, _steer, _trace, _training
 
 RECORD = struct.Struct("<HHI7Q")
 Told = collections.namedtuple("Told", "kind loader words text")
@@ -398,6 +398,49 @@ def test_what_was_read_just_now_is_not_what_was_found():
     assert beside.without(100) == (180, 360, 180)
 
 
+def opened(paths, size=5000, pages=2, resident=1, is_cut=False):
+    """A batch, as far as the set wants to know of it."""
+    return _meter.Made(None, [_trace.Opened(str(p), size, pages, resident) for p in paths], is_cut)
+
+
+def test_the_set_and_its_files():
+    chosen = _set.Set([[1, 2], [3], [4]])
+    chosen.note(0, opened(["/a/b/2", "/a/b/1"]))
+    chosen.note(1, opened(["/a/b/1", "/a/c/3"], is_cut=True))
+    chosen.note(2, opened([]))
+    assert len(chosen) == 3 and chosen.samples == 4 and chosen.unknown == 1 and chosen.is_cut
+    assert chosen.files == [["/a/b/1", "/a/b/2"], ["/a/b/1", "/a/c/3"], []]
+    assert [chosen.files_of(n) for n in (1, 3)] == [
+        ["/a/b/1", "/a/b/2"], ["/a/b/1", "/a/b/2", "/a/c/3"]]
+    assert chosen.bytes == 20000 and chosen.folder() == "/a" and _set.Set().folder() == ""
+    assert chosen.was_there_in_part and not chosen.was_there
+    chosen.note(0, opened(["/a/b/1"], resident=_trace.NOT_TOLD))
+    assert chosen.found.untold == 2 and not chosen.was_there
+
+
+def test_what_was_looked_at_just_now_is_not_looked_at_again(tmp_path, monkeypatch):
+    data = tmp_path / "data"
+    data.mkdir()
+    chosen, looked, plain = _set.Set([[1], [2]]), [], _pages.count
+    for i, path in enumerate(make_folders(data)[:2]):
+        chosen.note(i, opened([path]))
+    monkeypatch.setattr(_set._pages, "count", lambda paths: looked.extend(paths) or plain(paths))
+    monkeypatch.setattr(_set, "_JUST_NOW_S", 1000)
+    first, both = chosen.files_of(1), chosen.files_of(2)
+    assert chosen.count(1).pages == plain(first).pages and looked == first
+    assert chosen.count(2).pages == plain(both).pages and looked == both
+    assert chosen.count(1).pages == plain(first).pages and looked == both
+    looked.clear()
+    chosen.evict(2)
+    assert chosen.count(2).resident == plain(both).resident and not looked
+    chosen.bring_in(2)
+    assert chosen.count(2).resident == plain(both).resident and looked == both
+    monkeypatch.setattr(_set, "_JUST_NOW_S", -1)
+    looked.clear()
+    chosen.count(2)
+    assert looked == both
+
+
 @pytest.mark.parametrize("resident, before, want", [
     (5, 0, [(2, 4, 4, 0)]),
     (0, 0, []), (10, 0, []),            # all are alike: there is nothing to know
@@ -406,11 +449,10 @@ def test_what_was_read_just_now_is_not_what_was_found():
 def test_other_files_are_told_where_some_are_in_memory(folder, tmp_path, resident, before, want):
     data = tmp_path / "data"
     data.mkdir()
-    known, found = make_folders(data), _pages.Counted()
-    found.pages, found.resident = 10, resident
-    _steer.Steer._tell_beside(types.SimpleNamespace(
-        found=found, files=[known], lists=[[1, 2, 3]], before=before, number=1,
-        _all_files=lambda _count: known))
+    chosen = _set.Set([[1, 2, 3]])
+    chosen.note(0, opened(make_folders(data)))
+    chosen.found.pages, chosen.found.resident = 10, resident
+    _steer.Steer._tell_beside(types.SimpleNamespace(set=chosen, before=before, number=1))
     assert [tuple(r.words[:4]) for r in told(folder, _journal.BESIDE)] == want
 
 
@@ -466,7 +508,7 @@ def fixture_handed(monkeypatch):
     steer, told = _steer.Steer.__new__(_steer.Steer), []
     steer.tickets, steer.workers, steer.number = collections.deque(), 2, 1
     steer.block, steer.busy = types.SimpleNamespace(number=7), itertools.repeat(0)
-    steer.lists, steer.files = [[1, 2]], [()]
+    steer.set = _set.Set([[1, 2]])
     monkeypatch.setattr(_steer, "journal", types.SimpleNamespace(
         put=lambda *what: told.append(what[-1]), note=lambda *_: told.append("note")))
     monkeypatch.setattr(_steer, "_STEP_S", 0)

@@ -35,6 +35,16 @@ class Counted:
     def __init__(self):
         self.pages = self.resident = self.untold = 0
 
+    @property
+    def is_missing(self):
+        """Some of them."""
+        return self.resident < self.pages
+
+    def include(self, other):
+        self.pages += other.pages
+        self.resident += other.resident
+        self.untold += other.untold
+
     def add(self, fd, size):
         pages = -(-size // _PAGE)
         self.pages += pages
@@ -145,16 +155,27 @@ def _list_beside(paths, rng):
     return others
 
 
+def _let_go(fd, size):
+    """What is left of it in memory."""
+    with contextlib.suppress(OSError):
+        os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)
+    left = Counted()
+    left.add(fd, size)
+    return left
+
+
 def evict(paths):
-    """What was written lately must be on storage before it can leave memory."""
+    """What was written lately must be on storage before it can leave memory.  What is left of
+    them there."""
+    total = Counted()
     for fd, size in _each(paths):
-        with contextlib.suppress(OSError):
-            os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)
-            left = Counted()
-            left.add(fd, size)
-            if left.resident > 0:
+        left = _let_go(fd, size)
+        if left.resident > 0:
+            with contextlib.suppress(OSError):
                 os.fdatasync(fd)
-                os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)
+            left = _let_go(fd, size)
+        total.include(left)
+    return total
 
 
 def read(paths):

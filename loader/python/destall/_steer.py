@@ -9,20 +9,18 @@ more batches than it would have had.
 
 import collections
 import itertools
-import os
 import time
 
 import torch
 
 from torch.utils.data import _utils
 
-from . import _job, _journal, _leave, _meter, _pages, _private, _ready, _replay, _schedule, _trace
+from . import _job, _journal, _leave, _meter, _pages, _private, _ready, _replay, _schedule, _set
 from ._journal import journal
 
 _ARRANGED = {_schedule.CACHED, _schedule.COLD, _schedule.RAW_COLD, _schedule.RAW_CACHED,
              _schedule.ALONE, _schedule.REPLAY_BUSY}    # whose files are brought into a state
 _READ_MOST = 0.5        # of a data set, just now: the rest says little
-_ALL = 0.995            # of the pages: all of them, but for what the kernel has dropped since
 _MADE_S = 30            # is the longest wait for one more batch to be made
 _READY = 6              # batches that are there are timed, or two at the least
 _READY_S = 0.5          # and as many more as find a place in this time; only one,
@@ -56,9 +54,7 @@ class Steer:
         self.fresh = iterator._sampler_iter     # the loader's own
         self.sampler = iterator._index_sampler
         self.tickets = collections.deque()      # that may be sent now
-        self.lists, self.files = [], []         # of the set: indices, and files of each batch
-        self.set_bytes = 0
-        self.found = _pages.Counted()           # of its files, as they were found
+        self.set = _set.Set()                   # of samples
         self.before = self._given(iterator)     # batches of this epoch, and in work
         self.ring = _replay.Ring(self._pin(iterator))
         self.block = None                       # that is under way
@@ -178,7 +174,7 @@ class Steer:
 
     def undelivered(self):
         """Index lists that the epoch would still have had, and maybe more."""
-        return itertools.chain(self.fresh, self.lists)
+        return itertools.chain(self.fresh, self.set.lists)
 
     def stop(self):
         """An iterable dataset has come to its end, which nobody knew before."""
@@ -200,7 +196,7 @@ class Steer:
             self.busy = None
         if self.block.kind in _ARRANGED:
             self._tell_storage(end)
-            self._tell_pages(1, _pages.count(self._all_files(self.block.batches)))
+            self._tell_pages(1, self.set.count(self.block.batches))
         self._tell_end(end)
 
     def _tell_end(self, end):
@@ -226,92 +222,63 @@ class Steer:
 
     def _ticket(self, kind, i):
         """Of the set."""
-        ticket = _meter.Ticket(kind, self.block.number, self.lists[i])
-        ticket.files = self.files[i] if kind == _meter.READ else ()
+        ticket = _meter.Ticket(kind, self.block.number, self.set.lists[i])
+        ticket.files = self.set.files[i] if kind == _meter.READ else ()
         return ticket
 
     def set_tickets(self, count, kind=_meter.MAKE):
-        tickets = [self._ticket(kind, i % len(self.lists)) for i in range(count)]
+        tickets = [self._ticket(kind, i % len(self.set)) for i in range(count)]
         for ticket in tickets[:max(self.workers, 1)]:
             ticket.is_again = True
         return tickets
 
     def _choose(self, plain, iterator):
         """Fresh batches: the files that they open are noted, and are in memory after it."""
-        self.lists = self._draw(self.block.batches)
-        self.files = [()] * len(self.lists)
-        if not self.lists:
+        self.set = _set.Set(self._draw(self.block.batches))
+        if not self.set.lists:
             self.leave(_journal.LEFT_EPOCH)
-        self.tickets.extend(self.set_tickets(len(self.lists)))
+        self.tickets.extend(self.set_tickets(len(self.set)))
         for ticket in self.tickets:
             ticket.is_traced = ticket.wants_files = True
         self._start_clock()
-        is_cut = False
-        for i in range(len(self.lists)):
+        for i, indices in enumerate(self.set.lists):
             made = self._pull(plain, iterator)
-            self.files[i] = sorted({f.path for f in made.files})
-            is_cut = is_cut or made.is_cut
-            self.ring.add(made.batch, _meter.count(self.lists[i]))
-            self.set_bytes += sum({f.path: f.size for f in made.files}.values())
-            self._note_found(made.files)
-        self._tell_set(is_cut)
+            self.set.note(i, made)
+            self.ring.add(made.batch, _meter.count(indices))
+        self._tell_set()
         self._tell_beside()
-
-    def _note_found(self, files):
-        for f in files:
-            self.found.pages += f.pages
-            if f.resident == _trace.NOT_TOLD:
-                self.found.untold += f.pages
-            else:
-                self.found.resident += f.resident
 
     def _tell_beside(self):
         """Where some of the files are in memory, a few hundred fresh samples say too little of how
         many are: others of the same folders say more."""
-        if not _ALL * self.found.pages > self.found.resident > (1 - _ALL) * self.found.pages:
+        if not self.set.was_there_in_part:
             return
-        beside = _pages.count_beside(self._all_files(len(self.files)))
+        beside = _pages.count_beside(self.set.files_of(len(self.set)))
         # What was loaded before it, and by other ranks, is in memory for that, and does not come
         # again.
-        ranks, samples = _job.ranks(), sum(map(_meter.count, self.lists))
-        read = ranks * self.before * samples // len(self.lists) + (ranks - 1) * samples
+        ranks, samples = _job.ranks(), self.set.samples
+        read = ranks * self.before * samples // len(self.set) + (ranks - 1) * samples
         if read <= _READ_MOST * beside.listed:
             journal.put(_journal.BESIDE, self.number, *beside.without(read), 0)
 
-    @property
-    def all_is_there(self):
-        """In memory, before we had a hand in it: then nothing has to be put back."""
-        return self.found.untold == 0 and self.found.resident >= _ALL * self.found.pages
-
-    def _tell_set(self, is_cut):
-        samples = sum(map(_meter.count, self.lists))
-        unknown = sum(_meter.count(l) for l, f in zip(self.lists, self.files) if not f)
-        journal.put(_journal.SET, self.number, len(self.lists), samples,
-                    sum(map(len, self.files)), self.set_bytes, unknown, text=self._folder())
-        if is_cut:
+    def _tell_set(self):
+        journal.put(_journal.SET, self.number, len(self.set), self.set.samples,
+                    sum(map(len, self.set.files)), self.set.bytes, self.set.unknown,
+                    text=self.set.folder())
+        if self.set.is_cut:
             journal.note("a batch opens more files than could be noted: some are left out")
         if self.ring.why_same is not None:
             journal.note("replayed batches are copies, for they cannot be taken apart: %s",
                          self.ring.why_same)
 
-    def _folder(self):
-        files = self._all_files(len(self.files))
-        return os.path.commonpath([os.path.dirname(f) for f in files]) if files else ""
-
-    def _all_files(self, count):
-        return sorted({path for files in self.files[:count] for path in files})
-
     def _arrange(self, is_cold):
         """Before a block: its files in memory, or out of it."""
-        files = self._all_files(self.block.batches)
-        counted = _pages.count(files)
+        batches = self.block.batches
         if is_cold:
-            _pages.evict(files)
-            counted = _pages.count(files)
-        elif counted.resident < counted.pages:
-            _pages.bring_in(files)
-            counted = _pages.count(files)
-        self._tell_pages(0, counted)
+            self.set.evict(batches)
+        elif self.set.count(batches).is_missing:
+            self.set.bring_in(batches)
+        self._tell_pages(0, self.set.count(batches))
         self.arranged = time.monotonic_ns(), _meter.storage_bytes()
 
     def _tell_storage(self, end):
@@ -338,11 +305,10 @@ class Steer:
         lists, self.drawn = self.drawn, ()
         for indices in lists:
             ticket = _meter.Ticket(_meter.MAKE, self.block.number, indices)
-            ticket.is_fresh, ticket.is_traced = True, not self.all_is_there
+            ticket.is_fresh, ticket.is_traced = True, not self.set.was_there
             self.tickets.append(ticket)
-        if self.all_is_there:
-            journal.put(_journal.PAGES, self.number, self.block.number, 0, self.found.pages,
-                        self.found.resident, 0)
+        if self.set.was_there:
+            self._tell_pages(0, self.set.found)
         self.counts = collections.deque(map(_meter.count, lists))
         self._start_clock()
         self._send(iterator)
@@ -367,7 +333,7 @@ class Steer:
 
     def _begin_busy(self, plain, iterator):
         self._arrange(False)
-        self.busy = itertools.cycle(range(len(self.lists)))
+        self.busy = itertools.cycle(range(len(self.set)))
         self._refill(iterator)
         self._start_clock()
 
@@ -441,13 +407,13 @@ class Steer:
     def _read_alone(self, plain, iterator):
         """By as many readers as the loader has."""
         self._arrange(self.block.kind == _schedule.RAW_COLD)
-        count = min(self.block.batches, len(self.lists))
+        count = min(self.block.batches, len(self.set))
         self.tickets.extend(self.set_tickets(count, _meter.READ))
         samples = sum(_meter.count(t.indices) for t in self.tickets)
         begin = time.monotonic_ns()
         total = sum(self._pull(plain, iterator).bytes for _ in range(count))
         journal.put(_journal.READ, self.number, self.block.number, begin, time.monotonic_ns(),
-                    sum(map(len, self.files[:count])), total, samples, max(self.workers, 1))
+                    sum(map(len, self.set.files[:count])), total, samples, max(self.workers, 1))
 
     def _make_alone(self, plain, iterator):
         """The first batch of each worker is before the clock."""
