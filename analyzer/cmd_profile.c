@@ -26,8 +26,8 @@
 #include "base/clock.h"
 #include "base/command.h"
 #include "base/outfile.h"
+#include "base/redact.h"
 #include "base/say.h"
-#include "base/shell.h"
 #include "launch/hook.h"
 #include "launch/object.h"
 #include "reports/gate.h"
@@ -66,7 +66,7 @@ static const struct arg_option options[] = {
 	{ .name = "confidence", .kind = ARG_SHARE, .offset = FIELD(confidence),
 	  .value = "PERCENT",
 	  .help = "end sooner when half the width of the 95 % interval of each "
-	  "speed is at most this much of it [2%]" },
+	  "speed that decides is at most this much of it [2%]" },
 	{ .name = "live", .kind = ARG_FLAG, .offset = FIELD(live),
 	  .help = "watch an ordinary run to its end, and steer nothing" },
 	{ .name = "continue", .kind = ARG_FLAG, .offset = FIELD(continues),
@@ -108,10 +108,11 @@ check(const struct profile_options *o, struct ds_err *err)
 
 /*--- what is told --------------------------------------------------------*/
 
+/* It is stored, and shown to others in reports. */
 static void
 note_command(struct result *r, int nr, char **operands)
 {
-	char *text = shell_line(nr, operands);
+	char *text = redact_line(nr, operands);
 
 	result_set_text(&r->command, text);
 	free(text);
@@ -138,6 +139,8 @@ say_nothing(const struct conduct *c)
 		    "--pass-epochs goes on past its end");
 	else if (facts_training(f) != NULL)
 		say("profile: the job ended before a block was measured");
+	else if (c->result->nr_confessions > 0)
+		say("profile: no loader was seen to train that can be steered");
 	else
 		say("profile: no loader was seen to train: the job ended, or "
 		    "iterates too few batches");
@@ -253,7 +256,8 @@ measure(struct profile *p, char **operands, struct ds_err *err)
 	    c->measured.nr > 0 || c->steps == 0)
 		return rc;
 	p->result.mode = MODE_RUNS;
-	return runs_measure(c, operands, err);
+	runs_measure(c, operands);
+	return 0;
 }
 
 /* Of a job that we have ended it is ours. */

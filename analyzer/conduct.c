@@ -49,16 +49,19 @@ static void
 learn_job(struct conduct *c)
 {
 	const struct fact_loader *l = facts_training(&c->facts);
-	double samples = 0, s;
+	struct plain plain;
 
-	s = measure_plain(&c->facts, &samples, &c->job.step_s);
+	measure_plain(&plain, &c->facts);
+	c->measured.cut.first_s += plain.first_s;
+	c->measured.cut.nr_first += plain.nr_first;
+	c->job.step_s = plain.step_s;
 	c->job.workers = l->workers;
 	c->job.prefetch = l->prefetch > 0 ? l->prefetch : 2;
 	c->job.batch_size = l->batch_size > 0 ? l->batch_size : 1;
 	c->job.is_iterable = (l->flags & LOADER_ITERABLE) != 0;
 	c->job.is_pipelined = (l->flags & LOADER_PIPELINED) != 0;
 	c->job.cores = cpus_granted("/");
-	c->job.batch_s = s * (double)c->job.batch_size;
+	c->job.batch_s = plain.s_per_sample * (double)c->job.batch_size;
 	c->job.room = find_room(c, l);
 	c->job.for_s = (double)c->options->for_ns / (double)NS_PER_S;
 }
@@ -504,13 +507,14 @@ take_rate(struct conduct *c)
 	c->steps = c->marker.nr;
 }
 
-int
-conduct_once(struct conduct *c, char *const argv[], struct launch_end *end,
+/* One start of the job.  If there is none, what is known stays. */
+static int
+run_once(struct conduct *c, char *const argv[], struct launch_end *end,
     struct ds_err *err)
 {
+	struct facts before = c->facts;
 	int rc;
 
-	facts_fini(&c->facts);
 	facts_init(&c->facts, c->result);
 	rc = marker_open(&c->marker, &c->options->marker, err);
 	if (rc == 0)
@@ -520,17 +524,36 @@ conduct_once(struct conduct *c, char *const argv[], struct launch_end *end,
 	if (rc == 0 && end->exec_errno == 0) {
 		finish_start(c);
 		take_rate(c);
+		facts_fini(&before);
+	} else {
+		facts_fini(&c->facts);
+		c->facts = before;
 	}
 	folder_close(&c->folder);
 	marker_close(&c->marker);
 	return rc;
 }
 
+bool
+conduct_again(struct conduct *c, char *const argv[], struct launch_end *end)
+{
+	bool had_ended = c->has_ended;
+	struct ds_err err;
+	int rc = run_once(c, argv, end, &err);
+
+	if (rc == 0 && end->exec_errno == 0)
+		return true;
+	c->has_ended = had_ended;
+	result_confess(c->result, "the job could not be started again: %s",
+	    rc < 0 ? err.text : strerror(end->exec_errno));
+	return false;
+}
+
 int
 conduct_run(struct conduct *c, char *const argv[], struct launch_end *end,
     struct ds_err *err)
 {
-	bool goes_on;
+	struct launch_end again;
 	int rc;
 
 	tree_adopt();
@@ -543,11 +566,12 @@ conduct_run(struct conduct *c, char *const argv[], struct launch_end *end,
 	c->launch->keeps_streams = true;
 	progress_start(&c->progress, "profile", NULL, 0,
 	    c->options->for_ns / NS_PER_S);
-	do {
-		rc = conduct_once(c, argv, end, err);
-		goes_on = rc == 0 && is_to_go_on(c);
-		c->starts++;
-	} while (goes_on);
+	rc = run_once(c, argv, end, err);
+	for (c->starts = 1; rc == 0 && is_to_go_on(c); c->starts++) {
+		if (!conduct_again(c, argv, &again))
+			break;
+		*end = again;
+	}
 	progress_end(&c->progress);
 	return rc;
 }

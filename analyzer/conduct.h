@@ -87,9 +87,10 @@ int conduct_run(struct conduct *c, char *const argv[], struct launch_end *end,
 	/* Until all is measured.  end: how the job ended, if it did by itself
 	 * (has_ended is false then). */
 
-int conduct_once(struct conduct *c, char *const argv[],
-    struct launch_end *end, struct ds_err *err);
-	/* One start. */
+bool conduct_again(struct conduct *c, char *const argv[],
+    struct launch_end *end);
+	/* One more start.  false: there is none, which is confessed; what was
+	 * measured before it stays. */
 
 void conduct_fini(struct conduct *c);
 

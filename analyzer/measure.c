@@ -461,12 +461,12 @@ least_seconds(const struct facts *f)
 	    sum.wall_s / sum.samples / (double)l->workers;
 }
 
-double
-measure_plain(const struct facts *f, double *samples, double *step_s)
+void
+measure_plain(struct plain *out, const struct facts *f)
 {
 	struct steps s = { 0 };
 	struct part p = { 0 };
-	struct cut none = { 0 };
+	struct cut first = { 0 };
 
 	for (uint32_t i = 0; i < f->nr_processes && s.nr == 0; i++) {
 		if (f->processes[i].trains == 0)
@@ -477,9 +477,12 @@ measure_plain(const struct facts *f, double *samples, double *step_s)
 	}
 	if (s.nr > 0)
 		s.nr--;			/* its gap has no end yet */
-	steps_add_made(&p, &none, &s, 1, 0);
-	*step_s = steps_median_gap(&s);
-	*samples = p.samples;
+	steps_add_made(&p, &first, &s, 1, 0);
+	*out = (struct plain){
+		.s_per_sample = fmax(p.samples > 0 ? p.s / p.samples : 0,
+		    least_seconds(f)),
+		.samples = p.samples, .step_s = steps_median_gap(&s),
+		.first_s = first.outlier_s, .nr_first = first.nr_outlier,
+	};
 	steps_fini(&s);
-	return fmax(p.samples > 0 ? p.s / p.samples : 0, least_seconds(f));
 }

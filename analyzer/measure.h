@@ -86,10 +86,16 @@ void measure_blocks(struct measured_list *l, const struct facts *f,
     uint32_t start);
 	/* Adds those of one start of the job that have ended. */
 
-double measure_plain(const struct facts *f, double *samples, double *step_s);
-	/* Before anything was steered: seconds per sample that the job took, from
-	 * the second batch of its training loader on, or that its workers need,
-	 * if that is more; 0: not known.  step_s: of
-	 * them, between batches, in the median. */
+struct plain {			/* before anything was steered */
+	double		s_per_sample;	/* from the second batch of the training
+					 * loader on, or what its workers need,
+					 * if that is more; 0: not known */
+	double		samples;
+	double		step_s;		/* between batches, in the median */
+	double		first_s;	/* of steps far longer than that, beyond it */
+	uint64_t	nr_first;
+};
+
+void measure_plain(struct plain *out, const struct facts *f);
 
 #endif

@@ -7,6 +7,8 @@
 
 #include "analyzer/runs.h"
 
+#include <sys/wait.h>
+
 #include "analyzer/interval.h"
 #include "analyzer/residency.h"
 #include "analyzer/storage.h"
@@ -43,81 +45,87 @@ read_alone(struct result *r, const struct storage *files, unsigned readers,
 	r->rate[rate] = interval_of_rate(&block, 1);
 }
 
-static int
+/* One that fails by itself has not done what the first did. */
+static void
+check_end(struct conduct *c, const struct launch_end *end, const char *where)
+{
+	if (c->has_ended || c->is_asked || end->status == 0)
+		return;
+	result_confess(c->result, "its run with files %s memory failed (%s %d)",
+	    where, WIFSIGNALED(end->status) ? "signal" : "status",
+	    WIFSIGNALED(end->status) ? WTERMSIG(end->status) :
+	    WEXITSTATUS(end->status));
+}
+
+/* false: there is nothing more to do. */
+static bool
 run_phase(struct conduct *c, char *const argv[], enum rate rate,
-    struct ds_err *err)
+    const char *where)
 {
 	struct launch_end end;
-	int rc;
 
-	rc = conduct_once(c, argv, &end, err);
-	if (rc == 0)
-		c->result->rate[rate] = c->rate;
-	return rc;
+	if (!conduct_again(c, argv, &end))
+		return false;
+	c->result->rate[rate] = c->rate;
+	check_end(c, &end, where);
+	return !c->is_asked;
 }
 
 /* Files in memory: the program, then reading alone. */
-static int
+static bool
 measure_cached(struct conduct *c, char *const argv[], const struct storage *files,
-    unsigned readers, uint64_t most_ns, struct ds_err *err)
+    unsigned readers, uint64_t most_ns)
 {
 	struct storage_read none;
-	int rc;
 
 	storage_read(files, readers, most_ns, &none);
-	rc = run_phase(c, argv, RATE_LOADER_CACHED, err);
-	if (rc == 0 && !c->is_asked)
-		read_alone(c->result, files, readers, RATE_CACHE,
-		    c->result->job.bytes_per_sample, most_ns);
-	return rc;
+	if (!run_phase(c, argv, RATE_LOADER_CACHED, "in"))
+		return false;
+	read_alone(c->result, files, readers, RATE_CACHE,
+	    c->result->job.bytes_per_sample, most_ns);
+	return true;
 }
 
 /* Files out of it. */
-static int
+static void
 measure_cold(struct conduct *c, char *const argv[], const struct storage *files,
-    unsigned readers, uint64_t most_ns, struct ds_err *err)
+    unsigned readers, uint64_t most_ns)
 {
-	int rc;
-
 	storage_evict(files);
 	if (storage_resident(files) > STAYED_MOST)
 		result_confess(c->result, "files stayed in memory that were to be "
 		    "read from storage");
-	rc = run_phase(c, argv, RATE_LOADER_COLD, err);
+	if (!run_phase(c, argv, RATE_LOADER_COLD, "out of"))
+		return;
 	storage_evict(files);
-	if (rc == 0 && !c->is_asked)
-		read_alone(c->result, files, readers, RATE_STORAGE,
-		    c->result->job.bytes_per_sample, most_ns);
-	return rc;
+	read_alone(c->result, files, readers, RATE_STORAGE,
+	    c->result->job.bytes_per_sample, most_ns);
 }
 
 /* As it is.  One that tells its steps by itself, which nobody knew before, is run
  * again for the files that it opens. */
-static int
-measure_actual(struct conduct *c, char *const argv[], struct ds_err *err)
+static void
+measure_actual(struct conduct *c, char *const argv[])
 {
 	struct launch_end end;
-	int rc = 0;
 
 	if (!c->wants_opens && !c->is_asked) {
 		c->wants_opens = true;
-		rc = conduct_once(c, argv, &end, err);
+		(void)conduct_again(c, argv, &end);
 	}
 	c->result->rate[RATE_ACTUAL] = c->rate;
-	return rc;
 }
 
-int
-runs_measure(struct conduct *c, char *const argv[], struct ds_err *err)
+void
+runs_measure(struct conduct *c, char *const argv[])
 {
 	uint64_t most_ns = c->options->for_ns / PHASES / 2;
 	struct result *r = c->result;
 	struct storage files;
 	unsigned readers;
 	double samples;
-	int rc;
 
-	rc = measure_actual(c, argv, err);
+	measure_actual(c, argv);
 	files = c->facts.opened;
 	c->facts.opened = (struct storage){ 0 };	/* ours now */
 	readers = count_readers(&c->facts);
@@ -130,10 +138,8 @@ runs_measure(struct conduct *c, char *const argv[], struct ds_err *err)
 	if (files.nr == 0)
 		result_confess(r, "it opened no file that could be seen: nothing "
 		    "but its speed was measured");
-	if (rc == 0 && files.nr > 0 && !c->is_asked)
-		rc = measure_cached(c, argv, &files, readers, most_ns, err);
-	if (rc == 0 && files.nr > 0 && !c->is_asked)
-		rc = measure_cold(c, argv, &files, readers, most_ns, err);
+	if (files.nr > 0 && !c->is_asked &&
+	    measure_cached(c, argv, &files, readers, most_ns))
+		measure_cold(c, argv, &files, readers, most_ns);
 	storage_fini(&files);
-	return rc;
 }

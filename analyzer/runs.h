@@ -14,11 +14,11 @@
 
 #include "analyzer/conduct.h"
 #include "analyzer/marker.h"
-#include "base/err.h"
 #include "reports/result.h"
 
-int runs_measure(struct conduct *c, char *const argv[], struct ds_err *err);
+void runs_measure(struct conduct *c, char *const argv[]);
 	/* Behind a first run that was not steered, and whose marker has steps.
-	 * Fills the rates of the result. */
+	 * Fills the rates of the result; a run that cannot be made, or fails, is
+	 * confessed. */
 
 #endif

@@ -44,6 +44,8 @@ double steps_median_gap(const struct steps *s);
 struct cut {			/* gaps that are no steps */
 	double		other_s, outlier_s;	/* beyond usual ones */
 	uint64_t	nr_other, nr_outlier;
+	double		first_s;		/* before blocks */
+	uint64_t	nr_first;
 };
 
 struct part {			/* of one rank, or of all */

@@ -62,6 +62,9 @@ summary_cuts(struct result *r, const struct measured_list *l)
 {
 	const struct cut *cut = &l->cut;
 
+	if (cut->nr_first > 0)
+		result_add_cut(r, "first steps, which took far longer",
+		    cut->first_s, cut->nr_first);
 	if (cut->nr_other > 0)
 		result_add_cut(r, "other loaders, between steps", cut->other_s,
 		    cut->nr_other);

@@ -35,6 +35,7 @@ libhost_la_SOURCES += \
 	%D%/list.c %D%/list.h \
 	%D%/median.c %D%/median.h \
 	%D%/shell.c %D%/shell.h \
+	%D%/redact.c %D%/redact.h \
 	%D%/stop.c %D%/stop.h \
 	%D%/outfile.c %D%/outfile.h \
 	%D%/json.c %D%/json.h \

@@ -48,6 +48,7 @@ unit_tests = \
 	%D%/unit_cut \
 	%D%/unit_hash \
 	%D%/unit_say \
+	%D%/unit_redact \
 	%D%/unit_command \
 	%D%/unit_roots \
 	%D%/unit_container \

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # What others do to a profile: another one at the same time, a command that is stopped,
-# a session whose folder is removed, a job that closes all it finds open, a store that
+# a session whose folder is removed, a job that cannot be started a second time, a job that closes all it finds open, a store that
 # can only be read.
 . "${top_srcdir:?run by make check}/tests/lib.sh"
 . "$top_srcdir/tests/emulate.sh"
@@ -60,6 +60,22 @@ rm -rf "$session"
 finish_profile
 [ -s "$work/err" ] || fail "nothing is told"
 expect_nothing_left
+
+# Its command is gone when it is to be started again, for epochs are short: what was
+# measured before is told.
+cat > once <<'SCRIPT'
+#!/bin/sh
+rm "$0"
+exec "$@"
+SCRIPT
+chmod +x once
+profile --for 3s -- ./once env HF_TOKEN=of-mine $destall emulate --batch 2 --set size=32 --data set \
+    --step-ms 5
+expect_status 0
+expect_result 'doc["starts"] == 1 and rate["ingest"] > 0' \
+    'any("could not be started again: No such file" in c for c in doc["confessions"])' \
+    '"HF_TOKEN=***" in doc["run"]["command"]'
+! grep -q of-mine result.json || fail "a secret was kept"
 
 # A store that is there and can only be read: what was measured is told all the same.
 need unshare

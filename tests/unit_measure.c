@@ -553,24 +553,48 @@ numbers_of_no_block_are_left_out(void **state)
 static void
 plain_batches_tell_how_fast_it_is(void **state)
 {
-	double samples = 0, step_s = 0;
+	struct plain plain;
 
 	(void)state;
 	start();
-	assert_near(measure_plain(&facts, &samples, &step_s), 0);
+	measure_plain(&plain, &facts);
+	assert_near(plain.s_per_sample, 0);
 	/* A rank that has told of none, and one that has. */
 	tell_rank(0, 2, 0, 2);
 	tell_rank(1, 2, 1, 2);
 	for (unsigned i = 0; i < 6; i++)
 		tell_step(1, JOURNAL_NO_BLOCK, i, 100 + 30 * i, 110 + 30 * i);
-	assert_near(measure_plain(&facts, &samples, &step_s), 0.003);
-	assert_near(samples, 40);
-	assert_near(step_s, 0.02);
+	measure_plain(&plain, &facts);
+	assert_near(plain.s_per_sample, 0.003);
+	assert_near(plain.samples, 40);
+	assert_near(plain.step_s, 0.02);
+	assert_int_equal(plain.nr_first, 0);
 	/* Batches of workers come in bunches, and each takes 200 ms. */
 	for (unsigned i = 0; i < 2; i++)
 		TELL(1, JOURNAL_MADE, 1, JOURNAL_NO_BLOCK, 1 + i, 0, 200 * MS,
 		    10, 0, 0);
-	assert_near(measure_plain(&facts, &samples, &step_s), 0.01);
+	measure_plain(&plain, &facts);
+	assert_near(plain.s_per_sample, 0.01);
+	end();
+}
+
+/* It compiles something. */
+static void
+first_steps_that_take_long_are_told(void **state)
+{
+	struct plain plain;
+
+	(void)state;
+	start();
+	tell_rank(0, 2, 0, 1);
+	tell_step(0, JOURNAL_NO_BLOCK, 0, 100, 110);
+	for (unsigned i = 1; i < 8; i++)
+		tell_step(0, JOURNAL_NO_BLOCK, i, 20080 + 30 * i,
+		    20090 + 30 * i);
+	measure_plain(&plain, &facts);
+	assert_near(plain.step_s, 0.02);
+	assert_int_equal(plain.nr_first, 1);
+	assert_near(plain.first_s, 19.98);
 	end();
 }
 
@@ -600,4 +624,5 @@ UNIT_MAIN(
 	UNIT(processors_of_a_native_job),
 	UNIT(processors_of_a_job_with_workers),
 	UNIT(numbers_of_no_block_are_left_out),
-	UNIT(plain_batches_tell_how_fast_it_is))
+	UNIT(plain_batches_tell_how_fast_it_is),
+	UNIT(first_steps_that_take_long_are_told))

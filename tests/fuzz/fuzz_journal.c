@@ -154,7 +154,7 @@ static void
 make_figures(struct told *t)
 {
 	struct measured_list list = { 0 };
-	double samples, step_s, each;
+	struct plain plain;
 	size_t nr;
 
 	measure_blocks(&list, &t->facts, 0);
@@ -163,9 +163,10 @@ make_figures(struct told *t)
 	must(list.nr == nr);
 	for (size_t i = 0; i < nr; i++)
 		must(list.list[i].s_per_sample > 0);
-	each = measure_plain(&t->facts, &samples, &step_s);
-	must(each >= 0 && samples >= 0 && step_s >= 0);
-	check_plans(&t->facts, &list, each);
+	measure_plain(&plain, &t->facts);
+	must(plain.s_per_sample >= 0 && plain.samples >= 0 && plain.step_s >= 0);
+	must(plain.first_s >= 0);
+	check_plans(&t->facts, &list, plain.s_per_sample);
 	(void)live_estimate(&t->result, &t->facts);
 	check_result(&t->result);
 	estimate_rates(&t->result, &list, (unsigned)t->result.job.workers);

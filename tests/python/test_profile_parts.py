@@ -804,6 +804,34 @@ def train(model, optimizer, i=0, every=1, zero_first=True):
             optimizer.zero_grad()
 
 
+def ready_at(steps_ms, batches=0, monkeypatch=None, ranks=1):
+    """After which batch blocks may begin, of a loop whose steps take so long; the last is the rest.
+    0: never."""
+    if monkeypatch is not None:
+        monkeypatch.setattr(_training._job, "ranks", lambda: ranks)
+    watch = _training.Watch(batches)
+    for i in range(60):
+        if i > 0:
+            watch.note_step(steps_ms[min(i, len(steps_ms)) - 1] * 1000000)
+        if watch.is_ready():
+            return i + 1
+    return 0
+
+
+def test_measuring_begins_when_steps_have_settled(model, monkeypatch):
+    assert ready_at([10]) == EVERY
+    assert ready_at([3000, 20]) == EVERY                # the first has compiled something
+    assert ready_at([10, 10, 10, 3000, 10]) == EVERY + 3        # a later one
+    assert ready_at([10, 300] * 40) == EVERY + 20       # they never settle
+    assert ready_at([10, 300] * 40, batches=80) == EVERY + 10   # nor wait for much of an epoch
+    assert ready_at([1, 4] * 40) == EVERY               # so short ones need not be alike
+    # All ranks begin with the same batch.
+    for steps in ([10], [10, 300] * 40):
+        assert ready_at(steps, 0, monkeypatch, ranks=2) == EVERY + 5
+    monkeypatch.setattr(_training, "_SETTLE_S", -1)
+    assert ready_at([10, 300] * 40, 0, monkeypatch) == EVERY
+
+
 def test_a_loop_without_an_optimizer_trains(model):
     assert found_at(lambda i: None) == EVERY
 

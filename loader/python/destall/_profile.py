@@ -25,7 +25,7 @@ _lock = threading.Lock()
 _numbers = iter(range(1, 2**31))
 _schedule_now = None
 _steered = None         # what follows the schedule, once the loader that trains is known
-_is_over = False        # the schedule is done, and the job goes on
+_is_over = False        # the schedule is done, or cannot be begun, and the job goes on
 _PIPES = ("IterDataPipe", "MapDataPipe")
 
 
@@ -192,6 +192,8 @@ def next_data(plain, self):
     if _is_next_epoch(seen):
         _take(seen, self)
     asked, used = time.monotonic_ns(), time.process_time_ns()
+    if _last is not None and _last.is_of(seen.number, 0):
+        seen.watch.note_step(asked - _last.given)
     tell_last()
     if seen.steer is not None:
         batch, samples, block, number = _next_steered(plain, self, seen)
@@ -199,7 +201,7 @@ def next_data(plain, self):
         batch = plain(self)
         samples, block, number = 0, _journal.NO_BLOCK, seen.batches
     seen.batches += 1
-    if _may_recognise() and seen.watch.is_training():
+    if _may_recognise() and seen.watch.is_ready():
         _recognise(seen, self)
     _last = _Given(seen.number, block, number, asked, samples or _samples(seen.loader), used)
     return batch
@@ -287,10 +289,11 @@ def _take(seen, iterator):
 
 
 def _recognise(seen, iterator):
-    global _steered
+    global _steered, _is_over
     why = _refusal(seen.loader)
     if why is not None:
         journal.note("the loader that trains cannot be steered: %s", why)
+        _is_over = True
         return
     _steered = _steer.Steer(_schedule_now, iterator, seen.loader, seen.number)
     _leave.before_leaving = tell_last
