@@ -226,6 +226,7 @@ prepare(struct profile *p, struct ds_err *err)
 		.options = &p->how, .launch = &p->launch,
 		.result = &p->result, .environment = environ,
 		.wants_opens = o->marker.kind != MARKER_NONE,
+		.run_is = BLOCK_ACTUAL,
 	};
 	p->begin_ns = clock_now_ns();
 	p->result.started_s = (int64_t)time(NULL);
@@ -256,7 +257,7 @@ measure(struct profile *p, char **operands, struct ds_err *err)
 	    c->measured.nr > 0 || c->steps == 0)
 		return rc;
 	p->result.mode = MODE_RUNS;
-	runs_measure(c, operands);
+	runs_measure(c, operands, &p->end);
 	return 0;
 }
 

@@ -263,6 +263,21 @@ is_marked_enough(const struct conduct *c)
 /*--- who is watched ------------------------------------------------------*/
 
 static void
+enter_phase(struct conduct *c, const char *phase, uint64_t at_ns)
+{
+	c->phase = phase;
+	observe_phase(&c->observe, phase, at_ns);
+}
+
+/* A run of which only steps are seen is all of one phase, from its first step on. */
+static void
+watch_marked(struct conduct *c)
+{
+	if (c->trains_ns == 0 && c->marker.nr > 0 && c->phase == NULL)
+		enter_phase(c, conduct_phase(c->run_is), clock_now_ns());
+}
+
+static void
 watch(struct conduct *c, const struct journal_record *r, const char *text)
 {
 	enum { PROCESS_ROLE, PROCESS_PID, PROCESS_PARENT, PROCESS_NUMBER };
@@ -275,13 +290,13 @@ watch(struct conduct *c, const struct journal_record *r, const char *text)
 		observe_process(&c->observe, (pid_t)r->word[PROCESS_PID],
 		    r->word[PROCESS_ROLE] == ROLE_WORKER,
 		    (unsigned)r->word[PROCESS_NUMBER]);
-	else if (r->kind == JOURNAL_BLOCK || r->kind == JOURNAL_BLOCK_END) {
-		c->phase = r->kind == JOURNAL_BLOCK ?
-		    conduct_phase(r->word[OF_KIND]) : NULL;
-		observe_phase(&c->observe, c->phase, at_ns);
-	}
+	else if (r->kind == JOURNAL_BLOCK || r->kind == JOURNAL_BLOCK_END)
+		enter_phase(c, r->kind == JOURNAL_BLOCK ?
+		    conduct_phase(r->word[OF_KIND]) : NULL, at_ns);
 	if (r->kind == JOURNAL_SET && text[0] == '/')
 		observe_data(&c->observe, text);
+	if (r->kind == JOURNAL_TRAINS && c->options->is_live)
+		enter_phase(c, conduct_phase(BLOCK_ACTUAL), now_ns);
 }
 
 static void
@@ -365,6 +380,7 @@ tick(void *arg)
 	if (!is_time_to_look(c, now_ns))
 		return;
 	read_told(c);
+	watch_marked(c);
 	observe_sample(&c->observe);
 	if (c->options->is_live)
 		return;
@@ -448,6 +464,7 @@ finish_start(struct conduct *c)
 	uint32_t ended;
 
 	folder_read(&c->folder, take_record, c);
+	enter_phase(c, NULL, clock_now_ns());
 	measure(c);
 	if (c->trains_ns > 0)
 		note_arranged(c);

@@ -76,6 +76,7 @@ struct conduct {
 	bool		is_done;	/* the job goes on by itself */
 	bool		has_told;	/* that it is steered */
 	const char	*phase;		/* that it is in, or NULL */
+	enum block_kind	run_is;		/* of a run that cannot be steered: its phase */
 	bool		has_freed;	/* its processes may leave */
 	bool		has_ended;	/* we have ended it */
 	uint32_t	starts;

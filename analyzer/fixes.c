@@ -141,6 +141,17 @@ add_cache(struct list *l, const struct predict *p, const struct result *r,
 		    run_command(r, about->data, bytes));
 }
 
+/* A copy elsewhere. */
+static char *
+copy_command(const char *data)
+{
+	char *dir = data != NULL ? shell_quote(data) : NULL, *out;
+
+	out = format("cp -r %s FASTER/", dir != NULL ? dir : "DATA");
+	free(dir);
+	return out;
+}
+
 static void
 add_storage(struct list *l, const struct predict *p,
     const struct fixes_about *about)
@@ -148,11 +159,9 @@ add_storage(struct list *l, const struct predict *p,
 	char a[TEXT_FIGURE], b[TEXT_FIGURE], c[TEXT_FIGURE], d[TEXT_FIGURE];
 	double rate, gain = predict_storage(p, &rate);
 	double now = p->now.storage * p->ranks, bytes = p->bytes_per_sample;
-	char *dir;
 
 	if (!is_worth(gain))
 		return;
-	dir = shell_quote(about->data != NULL ? about->data : "DIR");
 	text_count(a, (uint64_t)llround(rate));
 	text_count(b, (uint64_t)llround(now));
 	if (bytes > 0)
@@ -160,11 +169,10 @@ add_storage(struct list *l, const struct predict *p,
 		    "instead of %s (%s/s)", a,
 		    text_size(c, (uint64_t)(rate * bytes)), b,
 		    text_size(d, (uint64_t)(now * bytes))),
-		    format("destall emulate --data %s", dir));
+		    copy_command(about->data));
 	else
 		add(l, gain, format("storage that reads %s samples/s instead of "
-		    "%s", a, b), format("destall emulate --data %s", dir));
-	free(dir);
+		    "%s", a, b), copy_command(about->data));
 }
 
 /* Its gain is that of two jobs over two jobs that do not share. */

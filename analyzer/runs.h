@@ -16,9 +16,10 @@
 #include "analyzer/marker.h"
 #include "reports/result.h"
 
-void runs_measure(struct conduct *c, char *const argv[]);
-	/* Behind a first run that was not steered, and whose marker has steps.
-	 * Fills the rates of the result; a run that cannot be made, or fails, is
+void runs_measure(struct conduct *c, char *const argv[],
+    const struct launch_end *first);
+	/* Behind a first run that was not steered, whose marker has steps, and
+	 * which ended so.  Fills the rates of the result; a run that cannot be made, or fails, is
 	 * confessed. */
 
 #endif

@@ -311,6 +311,7 @@ scenarios = \
 	%D%/l0704-top.sh \
 	%D%/l0702-model.sh \
 	%D%/m0910-observe.sh \
+	%D%/m0911-observe-profile.sh \
 	%D%/m0920-steer.sh \
 	%D%/m0921-steer-faults.sh \
 	%D%/m0922-trace.sh \
@@ -387,6 +388,7 @@ scenarios = \
 	%D%/n0930-profile-faults.sh \
 	%D%/n0931-profile-full.sh \
 	%D%/n0932-profile-others.sh \
+	%D%/n0933-profile-store.sh \
 	%D%/x0200-gen-kill.sh \
 	%D%/x0201-gen-signal.sh \
 	%D%/x0400-hub-kill.sh \

@@ -46,7 +46,7 @@ start $plenty --tell 40 --workers 2
 kill -KILL $(pgrep -P "$main" | head -n 1)
 finish_job
 expect_status 1
-expect_err 'DataLoader worker .* killed by signal|Connection[A-Za-z]*Error|EOFError'
+expect_err 'DataLoader worker .* (killed by signal|exited unexpectedly)|Connection[A-Za-z]*Error|EOFError'
 
 # A worker stops for good: when the time is over, what was measured is told.
 start 20s --tell 120 --workers 2
