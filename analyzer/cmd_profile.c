@@ -265,6 +265,10 @@ measure(struct profile *p, char **operands, struct ds_err *err)
 static int
 leave(const struct profile *p, int status)
 {
+	const struct launch_end by_signal = { .status = p->conduct.died_by };
+
+	if (p->conduct.died_by != 0)
+		return launch_leave(&by_signal);
 	return status != STATUS_OK || p->has_ended ? status :
 	    launch_leave(&p->end);
 }

@@ -31,6 +31,7 @@ fill_steered(struct result *r, const struct conduct *c)
 	r->job.workers = c->job.workers;
 	r->job.prefetch = c->job.prefetch;
 	r->job.is_iterable = c->job.is_iterable;
+	r->job.has_no_files = !c->job.knows_files;
 	r->job.ranks = facts_ranks(&c->facts);
 	if (l != NULL) {
 		r->job.samples = l->samples;

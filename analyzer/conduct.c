@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "analyzer/estimate.h"
 #include "analyzer/tree.h"
@@ -389,6 +390,41 @@ tick(void *arg)
 	steer(c);
 }
 
+bool
+conduct_is_over(const struct conduct *c)
+{
+	return c->is_asked || c->is_last;
+}
+
+/* Whatever becomes of the job, it is not started again; and if it is not there to end
+ * by that signal, we do. */
+static void
+note_end(struct conduct *c, int signal_number, bool is_ours)
+{
+	c->is_last = true;
+	if (is_ours)
+		c->died_by = signal_number;
+}
+
+/* Between two starts: signals stay blocked, and there is no job to pass them to. */
+static void
+take_pending(struct conduct *c)
+{
+	const struct timespec no_time = { 0 };
+	sigset_t set;
+	int taken;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
+	taken = sigtimedwait(&set, NULL, &no_time);
+	if (taken == SIGINT)
+		c->is_asked = true;
+	else if (taken > 0)
+		note_end(c, taken, true);
+}
+
 /* Ctrl-C ends the measuring once there is some, and while there is.  A program of
  * which only steps are seen ends as it would, and is not run again. */
 static bool
@@ -396,6 +432,8 @@ on_signal(void *arg, int signal_number)
 {
 	struct conduct *c = arg;
 
+	if (signal_number == SIGTERM || signal_number == SIGHUP)
+		note_end(c, signal_number, c->has_ended);
 	if (signal_number != SIGINT || c->options->is_live)
 		return false;
 	if (c->marker.nr > 0 && c->trains_ns == 0)
@@ -498,7 +536,7 @@ static bool
 is_to_go_on(const struct conduct *c)
 {
 	return facts_has_left(&c->facts, LEFT_EPOCH) && c->has_ended &&
-	    !c->is_asked && is_worth_it(c) &&
+	    !conduct_is_over(c) && is_worth_it(c) &&
 	    c->starts < (c->measured.nr > 0 ? STARTS_MOST : STARTS_EMPTY);
 }
 
@@ -556,8 +594,12 @@ conduct_again(struct conduct *c, char *const argv[], struct launch_end *end)
 {
 	bool had_ended = c->has_ended;
 	struct ds_err err;
-	int rc = run_once(c, argv, end, &err);
+	int rc;
 
+	take_pending(c);
+	if (conduct_is_over(c))
+		return false;
+	rc = run_once(c, argv, end, &err);
 	if (rc == 0 && end->exec_errno == 0)
 		return true;
 	c->has_ended = had_ended;

@@ -72,11 +72,14 @@ struct conduct {
 	uint64_t	looked_ns;	/* at what it tells, and at the machine */
 	bool		wants_opens;	/* files that are opened are to be told */
 	bool		is_asked;	/* by the user: no more blocks */
+	bool		is_last;	/* the user ends it: no more starts */
+	int		died_by;	/* of signals, while no job was there to take
+					 * it; or 0 */
 	bool		is_complete;	/* nothing more to measure */
 	bool		is_done;	/* the job goes on by itself */
 	bool		has_told;	/* that it is steered */
 	const char	*phase;		/* that it is in, or NULL */
-	enum block_kind	run_is;		/* of a run that cannot be steered: its phase */
+	enum block_kind	run_is;		/* the phase of a run that is not steered */
 	bool		has_freed;	/* its processes may leave */
 	bool		has_ended;	/* we have ended it */
 	uint32_t	starts;
@@ -90,8 +93,11 @@ int conduct_run(struct conduct *c, char *const argv[], struct launch_end *end,
 
 bool conduct_again(struct conduct *c, char *const argv[],
     struct launch_end *end);
-	/* One more start.  false: there is none, which is confessed; what was
-	 * measured before it stays. */
+	/* One more start.  false: there is none, which is confessed unless the
+	 * user wants no more; what was measured before it stays. */
+
+bool conduct_is_over(const struct conduct *c);
+	/* The user wants no more of it. */
 
 void conduct_fini(struct conduct *c);
 

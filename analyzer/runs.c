@@ -60,7 +60,7 @@ check_end(struct conduct *c, const struct launch_end *first,
 {
 	bool is_killed = WIFSIGNALED(end->status);
 
-	if (c->has_ended || c->is_asked || end->status == first->status)
+	if (c->has_ended || conduct_is_over(c) || end->status == first->status)
 		return;
 	result_confess(c->result, "its run with files %s memory ended otherwise "
 	    "than the first, by %s %d", where, is_killed ? "signal" : "status",
@@ -80,7 +80,7 @@ run_phase(struct runs *r, enum block_kind kind, enum rate rate,
 		return false;
 	c->result->rate[rate] = c->rate;
 	check_end(c, r->first, &end, where);
-	return !c->is_asked;
+	return !conduct_is_over(c);
 }
 
 /* Files in memory: the program, then reading alone. */
@@ -118,7 +118,7 @@ measure_actual(struct runs *r)
 	struct conduct *c = r->conduct;
 	struct launch_end end;
 
-	if (!c->wants_opens && !c->is_asked) {
+	if (!c->wants_opens && !conduct_is_over(c)) {
 		c->wants_opens = true;
 		(void)conduct_again(c, r->argv, &end);
 	}
@@ -154,7 +154,7 @@ runs_measure(struct conduct *c, char *const argv[],
 	    "its accelerator could take without data is not known");
 	measure_actual(&r);
 	take_files(&r);
-	if (r.files.nr > 0 && !c->is_asked && measure_cached(&r))
+	if (r.files.nr > 0 && !conduct_is_over(c) && measure_cached(&r))
 		measure_cold(&r);
 	storage_fini(&r.files);
 }

@@ -83,11 +83,15 @@ settle(const struct figure *measured, double value)
 	return f;
 }
 
+/* Without a file that is known there is nothing to be brought into memory: v and P'
+ * are of the same work, and whatever it reads is part of preparing. */
 static bool
 is_resident(const struct result *r)
 {
 	const struct figure *s = &r->rate[RATE_STORAGE];
 
+	if (r->job.has_no_files)
+		return true;
 	return model_is_resident(r->job.resident, s->is_known ? s->value : 0,
 	    r->rate[RATE_ACTUAL].value);
 }

@@ -107,7 +107,7 @@ say_rates(struct result *r, enum share s)
 	char a[TEXT_FIGURE], b[TEXT_FIGURE];
 
 	count(a, rate_of(r, RATE_ACTUAL));
-	if (!isnan(ingest) && r->rate[RATE_ACTUAL].is_known)
+	if (ingest > rate_of(r, RATE_ACTUAL))
 		set_sentence(r, "%.0f %% of your epoch is %s stall: %s of the %s "
 		    "samples/s that the accelerator takes", percent(r, s),
 		    share_names[s], a, count(b, ingest));

@@ -99,6 +99,7 @@ struct result_job {
 	double	handover_s;		/* per sample, in the main process */
 	bool	is_pipelined;		/* fetches while it prepares */
 	bool	is_iterable;
+	bool	has_no_files;		/* that are known */
 };
 
 struct result {

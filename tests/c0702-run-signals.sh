@@ -109,36 +109,9 @@ fi
 
 [ -n "${PYTHON-}" ] || { echo "configured without Python: no terminal"; exit 0; }
 # On a terminal: Ctrl-C once to each, Ctrl-Z and fg as without us.
-cat > terminal.py <<'PYTHON'
-import os, pty, select, signal, sys, time
-
-def session(argv):
-    """A child on a terminal of its own, its foreground group."""
-    pid, fd = pty.fork()
-    if pid == 0:
-        os.execvp(argv[0], argv)
-    unread.pop(fd, None)
-    return pid, fd
-
-unread = {}
-
-def until(fd, word, limit=20):
-    """What comes until that word; what follows it is for the next call."""
-    text, end = unread.pop(fd, b""), time.time() + limit
-    while word not in text and time.time() < end:
-        if select.select([fd], [], [], 0.1)[0]:
-            try:
-                text += os.read(fd, 4096)
-            except OSError:
-                break
-    assert word in text, (word, text)
-    at = text.index(word) + len(word)
-    unread[fd] = text[at:]
-    return text[:at]
-
-def state(pid):
-    with open("/proc/%d/stat" % pid) as f:
-        return f.read().rsplit(")", 1)[1].split()[0]
+cat > on_terminal.py <<'PYTHON'
+import os, signal, sys, time
+from terminal import ended, session, shell, state, until
 
 def stop_alone(pid):
     """Stops it and has it go on, often enough to be seen at it."""
@@ -147,15 +120,6 @@ def stop_alone(pid):
         while state(pid) != "T":
             time.sleep(0.001)
         os.kill(pid, signal.SIGCONT)
-
-def ended(pid):
-    """The exit status; None if it stops instead."""
-    pid, status = os.waitpid(pid, os.WUNTRACED)
-    if os.WIFSTOPPED(status):
-        os.kill(pid, signal.SIGKILL)
-        os.waitpid(pid, 0)
-        return None
-    return os.waitstatus_to_exitcode(status)
 
 count = r'''
 import signal, sys, time
@@ -194,9 +158,7 @@ assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == -signal.SIGINT
 os.close(fd)
 
 # A shell with job control: stopped by Ctrl-Z, continued by fg, and by kill.
-pid, fd = session(["sh", "-m"])
-os.write(fd, b"PS1=; stty -echo; echo RE''ADY\n")
-until(fd, b"READY")
+pid, fd = shell()
 os.write(fd, b"'%s' run sh -c 'echo GO; read -r x; echo GOT-$x'\n" % sys.argv[1].encode())
 until(fd, b"GO")
 os.write(fd, b"\x1a")
@@ -225,9 +187,7 @@ reader = b"'%s' run sh -c 'echo G''O; read -r x; echo GOT-$x'" % sys.argv[1].enc
 waiter = b"'%s' run sh -c 'echo $$ > pid; echo G''O; read -r x < over; echo EN''D'" % sys.argv[1].encode()
 os.mkfifo("over")
 over = os.open("over", os.O_RDWR)
-pid, fd = session(["sh", "-m"])
-os.write(fd, b"PS1=; stty -echo; echo RE''ADY\n")
-until(fd, b"READY")
+pid, fd = shell()
 os.write(fd, reader + b" &\n")
 until(fd, b"GO")
 jobs_say(fd, b"topped")
@@ -277,6 +237,6 @@ assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
 os.close(fd)
 print("ok")
 PYTHON
-run "$PYTHON" terminal.py "$destall"
+run env PYTHONPATH="$top_srcdir/tests/python" PYTHONDONTWRITEBYTECODE=1 "$PYTHON" on_terminal.py "$destall"
 expect_status 0
 expect_out '^ok$'

@@ -323,6 +323,8 @@ scenarios = \
 	%D%/m0935-profile-whole.sh \
 	%D%/m0936-profile-saves.sh \
 	%D%/m0937-profile-status.sh \
+	%D%/m0938-profile-signals.sh \
+	%D%/m0939-profile-figures.sh \
 	%D%/r0900-runs.sh \
 	%D%/r0901-report.sh \
 	%D%/n0001-failing-memory.sh \

@@ -5,12 +5,26 @@
 need_torch
 
 # A schedule of learning rates that raises after the last step, gradients accumulated
-# over 4 batches, a first step of 3 s, batches changed in place with keys popped.
-profile_job --rough --accumulate 4 --first 3 --batches 1200 --workers 2 --prep 20 --step 20
+# over 4 batches, a first step of 20 s, batches changed in place with keys popped.
+profile_job --rough --accumulate 4 --first 20 --batches 1200 --workers 2 --prep 20 --step 20
 expect_status 0
 expect_no_out
 expect_stall prep 35 62
+expect_result 'doc["startup_seconds"] >= 20'
 ! grep -q Traceback "$work/err" || fail "the job was disturbed"
+
+# The same schedule, of a job that goes on: it takes exactly the steps that it would have.
+profile --for 3s --continue -- $torch_python "$job" --rough --workers 2 --batches 500 --epochs 2 --prep 2 --step 4
+expect_status 0
+expect_out '^trained 1000 steps$'
+expect_result 'doc["mode"] == "steered" and verdict["sentence"]'
+! grep -q Traceback "$work/err" || fail "the job that goes on was disturbed"
+
+# One whose loader nobody can steer.
+profile --for 3s -- $torch_python "$job" --pipe --batches 40 --status 7
+expect_status 7
+expect_out '^trained 40 steps$'
+expect_err '^destall: profile: the loader that trains cannot be steered: it loads from a DataPipe$'
 
 # Another loader, every 50 steps: 3 batches of 20 + 20 ms.
 profile_job --validate 50 --prep 5 --step 20

@@ -107,6 +107,7 @@ profile --for 6s --step-marker stdout:step --step-samples 4 -- sh steps.sh
 [ "$status" -eq 0 ] || [ "$status" -eq 6 ] || fail "exit status $status"
 expect_out '^step 5$'
 expect_result 'doc["mode"] == "runs" and rate["actual"] > 1 and rate["ingest"] is None' \
+    'verdict["sentence"] and rate["loader_cached"] > 1 and rate["loader_cold"] > 1' \
     'any("not known" in c for c in doc["confessions"])' \
     'any("ingest, ingest_busy, prep: of this program only steps" in c for c in doc["confessions"])'
 cat > steps.sh <<'SCRIPT'
@@ -117,12 +118,13 @@ done
 SCRIPT
 profile --for 6s --step-marker "file:$PWD/log" -- sh steps.sh
 expect_status 0
-expect_result 'doc["mode"] == "runs"'
+expect_result 'doc["mode"] == "runs" and verdict["sentence"]' 'rate["loader_cached"] and rate["loader_cold"]'
 # By the C API, with its own samples; the speed of the watched one is told, too.
 profile --for 6s -- $(harness stepper) 60 4 10 set/class000/*
 [ "$status" -eq 0 ] || [ "$status" -eq 6 ] || fail "exit status $status"
 expect_result 'doc["mode"] == "runs" and 40 < rate["actual"] < 400' \
-    'rate["storage"] > 0 and doc["job"]["bytes_per_sample"] > 0'
+    'rate["storage"] > 0 and doc["job"]["bytes_per_sample"] > 0' \
+    'verdict["sentence"] and rate["loader_cached"] > 40 and rate["loader_cold"] > 4'
 profile --live -- $(harness stepper) 60 4 10 set/class000/*
 expect_status 6
 expect_result 'doc["mode"] == "live" and 40 < rate["actual"] < 400'

@@ -100,7 +100,7 @@ unit_tests() {
 
 # The lints (a), the tests of the harness (b00) and of pixels (d), the model, and
 # those that are long, to which it is the same who asks.
-of_root='/(a0|b00|d0|c0402-|c0601-|c0711-|c0716-|l0702-|m093[01345]-|n0204-|n0810-|n0826-|n093[02]-|p080[01345678]-|p0810-|p0900-)'
+of_root='/(a0|b00|d0|c0402-|c0601-|c0711-|c0716-|l0702-|m093[013459]-|n0204-|n0810-|n0826-|n093[02]-|p080[01345678]-|p0810-|p0900-)'
 who_asks='id -u|is_root|geteuid|getuid|chmod|chown|cgroup'
 
 # all_tests DIR: of a build there; jobs of PyTorch, which take longest, before what

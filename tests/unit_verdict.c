@@ -71,6 +71,21 @@ shares_have_intervals(void **state)
 	result_fini(&r);
 }
 
+static void
+nothing_is_fetched_where_no_file_is_known(void **state)
+{
+	struct result r;
+
+	(void)state;
+	make(&r);
+	r.job.has_no_files = true;
+	r.rate[RATE_STORAGE] = (struct figure){ .is_known = false };
+	verdict_take_shares(&r);
+	assert_near(r.share[SHARE_FETCH].value, 0);
+	assert_near(r.share[SHARE_PREP].value, 0.45);
+	result_fini(&r);
+}
+
 /* Then v and P' are one figure, whose noise is no stall. */
 static void
 nothing_is_fetched_where_all_is_in_memory(void **state)
@@ -460,6 +475,7 @@ a_verdict_is_made_anew(void **state)
 
 UNIT_MAIN(
 	UNIT(shares_have_intervals),
+	UNIT(nothing_is_fetched_where_no_file_is_known),
 	UNIT(nothing_is_fetched_where_all_is_in_memory),
 	UNIT(noise_below_zero_is_zero_with_a_width),
 	UNIT(shares_stay_within_a_whole),

@@ -244,10 +244,11 @@ def rate_cell(job, name, row):
 
 
 def share_cell(job, verdict):
-    """Of all, as they are judged."""
-    kind = "raw_error" if job.is_pure else "equal_error"
+    """Of all, raw, and / at equal processor time, of a job that takes any, which is judged."""
+    kinds = ["raw_error"] if job.is_pure else ["raw_error", "equal_error"]
     rows = [(("share", n), verdict["figures"][("share", n)]) for n in SHARES]
-    return ", ".join(bold(error_text(n, r[kind]), r["met"] is False) for n, r in rows)
+    return " / ".join(", ".join(bold(error_text(n, r[k]), k == kinds[-1] and r["met"] is False)
+                                for n, r in rows) for k in kinds)
 
 
 def bold(text, is_off):
@@ -284,3 +285,22 @@ def markdown(rows):
             *(rate_cell(job, n, v["figures"][n]) for n in rates),
             share_cell(job, v), noise_cell(v), named_cell(v), time_cell(v)]))
     return lines
+
+
+def cells_of(line):
+    return [cell.strip() for cell in line.strip().strip("|").split("|")]
+
+
+def put_rows(text, rows):
+    """A document with these rows of markdown() in the places of those of the same jobs; None: its
+    table has not all of them."""
+    new = {cells_of(row)[0]: row for row in rows[2:]}
+    lines, at = text.splitlines(), {}
+    if rows[0] in lines:
+        first = lines.index(rows[0])
+        at = {cells_of(line)[0]: i for i, line in enumerate(lines) if i > first and line.startswith("|")}
+    if not new or not set(new) <= set(at):
+        return None
+    for name, row in new.items():
+        lines[at[name]] = row
+    return "\n".join(lines) + "\n"

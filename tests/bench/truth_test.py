@@ -188,6 +188,19 @@ class Judged(unittest.TestCase):
         rows = truth_judge.markdown([(PURE, v)])
         self.assertEqual(len({row.count("|") for row in rows}), 1)
         self.assertIn("| +0.0 |  | **+20.0** | +0.0 | +0.0, +0.0, +0.0, +0.0 |  | right |", rows[-1])
+        cpu = self.judge(CPU, [truth()], [doc(rates_of(truth()), 0.4)])
+        self.assertIn(" +0.0, +0.0, +0.0, +0.0 / +0.0, +0.0, +0.0, +0.0 ",
+                      truth_judge.markdown([(CPU, cpu)])[-1])
+
+    def test_rows_go_into_a_document(self):
+        v = self.judge(PURE, [truth()], [doc(rates_of(truth()), 0.4)])
+        rows = truth_judge.markdown([(PURE, v)])
+        old = "| %s * | 9 | of before |" % PURE.name
+        text = "\n".join(["| a | b |", old, *rows[:2], "| other | 1 |", old, "behind"]) + "\n"
+        self.assertEqual(truth_judge.put_rows(text, rows),
+                         "\n".join(["| a | b |", old, *rows[:2], "| other | 1 |", rows[2], "behind"]) + "\n")
+        self.assertIsNone(truth_judge.put_rows(text.replace(old, "| no | such |"), rows))
+        self.assertIsNone(truth_judge.put_rows("nothing\n", rows))
 
 
 if __name__ == "__main__":

@@ -38,6 +38,7 @@ EXTRA_DIST += \
 	%D%/test_calls.py \
 	%D%/test_flows.py \
 	%D%/test_pieces.py \
+	%D%/terminal.py \
 	%D%/trouble_job.py \
 	%D%/test_payload.py \
 	%D%/test_state.py \

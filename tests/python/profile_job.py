@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A training job as people write them, for tests of `destall profile`: what a sample and a step
-cost is slept, so that its stalls are known.  It knows nothing of destall.
+cost is slept, or burnt, so that its stalls are known.  It knows nothing of destall.
 """
 
 import argparse
@@ -13,6 +13,15 @@ import torch
 from torch.utils.data import DataLoader, Dataset, DistributedSampler, IterableDataset
 
 
+def spend(o, ms):
+    """Sleeps, or keeps a processor busy for as long."""
+    if not o.burn:
+        return time.sleep(ms / 1e3)
+    end = time.thread_time() + ms / 1e3
+    while time.thread_time() < end:
+        pass
+
+
 class Sleepy(Dataset):
     def __init__(self, o, samples):
         self.o, self.samples, self.made = o, samples, 0
@@ -21,7 +30,7 @@ class Sleepy(Dataset):
         return self.samples
 
     def __getitem__(self, i):
-        time.sleep(self.o.prep / 1e3)
+        spend(self.o, self.o.prep)
         self.made += 1                  # in this process
         if self.made == self.o.raise_at:
             raise ValueError("sample %d is bad" % i)
@@ -37,7 +46,7 @@ class Stream(IterableDataset):
         info = torch.utils.data.get_worker_info()
         samples = self.o.batches * self.o.batch
         for i in range(info.id if info else 0, samples, info.num_workers if info else 1):
-            time.sleep(self.o.prep / 1e3)
+            spend(self.o, self.o.prep)
             yield torch.full((3,), 7.0)
 
 
@@ -46,6 +55,9 @@ def make_dataset(o):
         from torchvision import datasets, transforms
         return datasets.ImageFolder(o.images, transforms.Compose(
             [transforms.Resize((32, 32)), transforms.ToTensor()]))
+    if o.pipe:
+        from torch.utils.data.datapipes.iter import IterableWrapper
+        return IterableWrapper(Stream(o), deepcopy=False)
     return Stream(o) if o.iterable else Sleepy(o, o.batches * o.batch)
 
 
@@ -55,7 +67,7 @@ def make_loader(o, rank, ranks):
         else {}
     if ranks > 1:
         more["sampler"] = DistributedSampler(dataset, ranks, rank)
-    elif not o.iterable:
+    elif not (o.iterable or o.pipe):
         more["shuffle"] = True
     return DataLoader(dataset, o.batch, num_workers=o.workers, **more)
 
@@ -101,7 +113,7 @@ class Training:
         if self.steps == 0:
             time.sleep(self.o.first)
         x = self.input(batch)
-        time.sleep(self.o.step / 1e3)
+        spend(self.o, self.o.step)
         self.model(x).backward()
         self.steps += 1
         if self.steps % self.o.accumulate == 0:
@@ -164,7 +176,7 @@ def options():
         p.add_argument("--" + name, type=int, default=value)
     for name, value in (("prep", 1.0), ("step", 5.0), ("first", 0.0)):
         p.add_argument("--" + name, type=float, default=value)      # ms, ms, s
-    for name in ("rough", "saves", "iterable", "persistent"):
+    for name in ("rough", "saves", "iterable", "pipe", "persistent", "burn"):
         p.add_argument("--" + name, action="store_true")
     p.add_argument("--start", choices=("fork", "spawn", "forkserver"), default="fork")
     p.add_argument("--images")
